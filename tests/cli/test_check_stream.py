@@ -18,8 +18,7 @@ from tests.fakes import word_detector, word_encoder
 from whycite import read
 from whycite.check import pipeline, proposals
 from whycite.cli import app
-from whycite.cli.livereport import LiveReport
-from whycite.cli.progress import StageBar, remaining_time
+from whycite.cli.progress import LiveReport, StageBar, remaining_time
 from whycite.cli.terminal import Interruption
 
 CLAIMS = 40

@@ -1,4 +1,4 @@
-"""The command line: one module per command, which imports what is slow to load only when it runs."""
+"""The command line: a module per command or pair of commands, which imports what is slow to load only when it runs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from whycite.cli import library, retractions
+from whycite.cli import library
 from whycite.cli.add import add
 from whycite.cli.check import check
 from whycite.cli.cite import cite
 from whycite.cli.demo import demo
 from whycite.cli.fetch import fetch
+from whycite.cli.library import trust
 from whycite.cli.read import read
-from whycite.cli.references import references
+from whycite.cli.references import references, retractions
 from whycite.cli.serve import lsp, mcp, serve
 from whycite.cli.structure import structure
 from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption, printable, usage_message
-from whycite.cli.trust import trust
 from whycite.cli.verify import verify
 from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError
@@ -66,7 +66,7 @@ app.command(short_help="Check whether cited papers back your claims.")(verify)
 app.command(short_help="Check whether references are real, right and not retracted.")(references)
 app.command(short_help="Score how likely sentences are to need a citation.")(worth)
 app.add_typer(library.app, name="library", short_help="Show and manage your library.")
-app.add_typer(retractions.app, name="retractions", short_help="Know which papers were retracted.")
+app.add_typer(retractions, name="retractions", short_help="Know which papers were retracted.")
 app.command(short_help="Trust folders that files from elsewhere name.")(trust)
 app.command(short_help="Start the web application.")(serve)
 app.command(short_help="Start the language server for editors.")(lsp)

@@ -150,8 +150,7 @@ def check(
     from whycite.check.detector import load_detector
     from whycite.check.pipeline import check_draft as check_draft
     from whycite.cli.batch import section_type
-    from whycite.cli.livereport import LiveReport
-    from whycite.cli.progress import stage_progress
+    from whycite.cli.progress import LiveReport, stage_progress
 
     sections = [matched_type for name in section or () if (matched_type := section_type(name))]
     errors = _error_console()

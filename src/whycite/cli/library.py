@@ -1,4 +1,4 @@
-"""`whycite library`: show and manage the library."""
+"""`whycite library`: show and manage the library; `whycite trust`: name folders that files from elsewhere may use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from whycite.files import shorten_paths
 if TYPE_CHECKING:
     from whycite.library import Inspection, Library, LibraryDocument
 
-__all__ = ["app"]
+__all__ = ["app", "trust"]
 
 app = CommandGroup()
 
@@ -317,3 +317,39 @@ def _document_line(entry: LibraryDocument, width: int) -> str:
 
 def _truncate_end(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def trust(
+    folders: Annotated[
+        list[str] | None, typer.Argument(metavar="FOLDER...", help="Folders with a library, models or projects.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Stop trusting these folders.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Trust folders that a library or a project from elsewhere names; without a folder, list those you trust.
+
+    A library may need an encoder from a folder, and the .whycite.toml of a project may name a library outside it. Such
+    folders are opened only if you named them yourself.
+    """
+    from rich.console import Console
+
+    from whycite import consent
+
+    if remove and not folders:
+        raise UserError("--remove needs the folders to trust no longer; list them with: whycite trust")
+    for name in folders or ():
+        folder = Path(name)
+        if remove:
+            consent.distrust(folder)
+        elif not name or not folder.expanduser().is_dir():
+            raise UserError(f"{name or 'an empty path'}: no such folder")
+        else:
+            consent.trust(folder)
+    trusted = [str(folder) for folder in consent.trusted_folders()]
+    if as_json:
+        print_json({"folders": trusted})
+        return
+    for path in trusted:
+        say(Console(highlight=False), printable(path))
+    if not trusted:
+        say(Console(highlight=False), "You trust no folders yet.")

@@ -1,4 +1,4 @@
-"""Progress displays, shown only on a terminal."""
+"""Progress displays, shown only on a terminal, and the report of a check while it runs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whycite.cli.terminal import Interruption, count, escape_markup
+from whycite.cli.terminal import Interruption, count, escape_markup, printable, say
 from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from whycite.check.findings import CheckedDraft, Finding
     from whycite.library import AddProgress, AddReport
 
 __all__ = [
+    "LiveReport",
     "StageBar",
     "add_progress",
     "add_with_progress",
@@ -202,3 +204,71 @@ def remaining_time(seconds: float, completed: int, total: int | None) -> str:
     if remaining >= _LONG_SECONDS:
         return f"about {remaining / 60:.0f} min left"
     return f"about {max(1, round(remaining))} s left"
+
+
+class LiveReport:
+    """Prints what a check reports, above its progress bar; without `streams`, warnings only."""
+
+    def __init__(self, bar: StageBar, errors: Console, streams: bool) -> None:
+        from rich.console import Console
+
+        from whycite.cli.results import FindingPrinter
+
+        self._bar, self._errors = bar, errors
+        self._printer = FindingPrinter(Console(highlight=False)) if streams else None
+        self._warnings: set[str] = set()
+        self._stage: tuple[str, int, int | None] = ("", 0, None)
+        self._shown: list[Finding] = []
+        self._total = 0  # sentences of the draft that need a citation
+
+    def progress(self, stage: str, completed: int, total: int | None) -> None:
+        """Show how far a stage is."""
+        self._stage = stage, completed, total
+        self._bar(stage, completed, total)
+
+    def show(self, judged: CheckedDraft, findings: Sequence[Finding]) -> None:
+        """Print new warnings and some findings of a draft."""
+        self._total = sum(finding.kind == "needs-citation" for finding in judged.findings)
+        with self._bar.hidden():
+            self._show_warnings(judged)
+            if self._printer:
+                self._shown.extend(self._printer.show(judged, findings))
+
+    def finish(self, reports: Sequence[CheckedDraft]) -> None:
+        """Print what is still to be said, and a summary of each draft."""
+        with self._bar.hidden():
+            for checked in reports:
+                self._show_warnings(checked)
+            if self._printer:
+                self._printer.summarise(reports)
+
+    @contextmanager
+    def interruptible(self, draft: str) -> Iterator[None]:
+        """Check a draft; if the user stops it, say how far it got."""
+        self._stage, self._shown = ("", 0, None), []
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Interruption(self._position(draft)) from None
+
+    def _show_warnings(self, checked: CheckedDraft) -> None:
+        for warning in dict.fromkeys(checked.warnings):
+            if warning not in self._warnings:
+                self._warnings.add(warning)
+                say(self._errors, f"warning: {printable(shorten_paths(warning))}")
+
+    def _position(self, draft: str) -> str:
+        """How far the check of a draft got."""
+        name, again = printable(shorten_paths(draft)), "run the command again to continue"
+        if self._shown:
+            end = self._shown[-1]
+            number = sum(finding.kind == "needs-citation" for finding in self._shown)
+            place = printable(shorten_paths(f"{end.file}:{end.end_line}"))
+            return (
+                f"{name}: shown up to {place}, {number:,} of {count(self._total, 'sentence')} that need a citation; "
+                f"{again}"
+            )
+        stage, completed, total = self._stage
+        if total:
+            return f"{name}: {stage}, {completed:,} of {total:,}; {again}"
+        return f"{name}: nothing checked yet"

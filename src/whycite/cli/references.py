@@ -1,4 +1,4 @@
-"""`whycite references`: is every reference real, right and not retracted?"""
+"""`whycite references`: is every reference real, right and not retracted; `whycite retractions`: import who says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, confirm_changes, count, draft_errors, open_output, printable, say
+from whycite.cli.terminal import (
+    AsJson,
+    CommandGroup,
+    LibraryPath,
+    confirm_changes,
+    count,
+    draft_errors,
+    open_output,
+    print_json,
+    printable,
+    say,
+)
 from whycite.errors import UserError
 from whycite.files import shorten_paths
 
@@ -18,11 +29,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.documents.model import Reference
+    from whycite.library import Paper
     from whycite.references.checking import PaperKnowledge
     from whycite.references.entries import Bibliography
     from whycite.references.report import CheckedReference, ReferenceProblem, ReferenceReport
 
-__all__ = ["ReferencesFormat", "Seriousness", "references", "show_references"]
+__all__ = ["ReferencesFormat", "Seriousness", "references", "retractions", "show_references"]
 
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 _VERDICT_STYLES = {"confirmed": "green", "differs": "red", "retracted": "bold red", "unknown": "dim"}
@@ -277,3 +289,78 @@ def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None
         return
     apply_changes(changes)
     say(console, f"Mended {count(len(fixed), 'problem')} in {count(len(changes), 'file')}.")
+
+
+retractions = CommandGroup(no_args_is_help=True)
+_NOTICE_NOUNS = {
+    "retraction": "retraction",
+    "concern": "expression of concern",
+    "correction": "correction",
+    "reinstatement": "reinstatement",
+}
+_MAX_PAPERS = 20  # papers of the library that are listed
+
+
+@retractions.callback()
+def _retractions() -> None:
+    """Know which papers were retracted or corrected; `cite`, `check` and all other commands then say so."""
+
+
+@retractions.command("import", short_help="Import the list of Retraction Watch.")
+def import_retractions(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The CSV file of Retraction Watch.")],
+    library: LibraryPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import the list of Retraction Watch, in place of an earlier one.
+
+    Get it from https://gitlab.com/crossref/retraction-watch-data. Nothing is downloaded by whycite.
+    """
+    from rich.console import Console
+
+    from whycite.library.retractionwatch import import_list
+
+    report = import_list(library, file)
+    if as_json:
+        from whycite.cite.recommendations import paper_json
+
+        print_json(
+            {
+                "notices": dict(report.notices),
+                "skipped": report.skipped,
+                "papers": [paper_json(paper) for paper in report.papers],
+            }
+        )
+        return
+    console = Console(highlight=False)
+    counts = [
+        _count_notices(report.notices[kind], noun) for kind, noun in _NOTICE_NOUNS.items() if report.notices.get(kind)
+    ]
+    skipped = f"; skipped {count(report.skipped, 'row')} without an identifiable paper" if report.skipped else ""
+    say(console, f"Imported {', '.join(counts)}{skipped}.")
+    if not report.papers:
+        say(console, "No paper in your library is on the list.")
+        return
+    _show_papers_on_list(console, report.papers)
+
+
+def _show_papers_on_list(console: Console, papers: Sequence[Paper]) -> None:
+    from rich.text import Text
+
+    from whycite.cli.results import byline
+    from whycite.documents.references.notices import describe_status
+
+    number = len(papers)
+    say(console, f"{count(number, 'paper')} in your library {'is' if number == 1 else 'are'} on the list:")
+    for paper in papers[:_MAX_PAPERS]:
+        say(console, Text(printable(paper.title) or "(no title)", style="bold"), indent=2)
+        say(console, Text(printable(byline(paper)), style="dim"), indent=4)
+        say(console, Text(printable(describe_status(paper.status, paper.notices)), style="red"), indent=4)
+    if number > _MAX_PAPERS:
+        say(console, f"and {number - _MAX_PAPERS:,} more; --json lists them all", indent=2)
+
+
+def _count_notices(number: int, noun: str) -> str:
+    """ "2 expressions of concern"."""
+    head, _, rest = noun.partition(" ")
+    return f"{count(number, head)} {rest}".rstrip()

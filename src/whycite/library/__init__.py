@@ -5,7 +5,7 @@
 - Add: `adding` (which documents are new, batches), `writer` (their rows), `papers` (which references are one paper),
   `encoding` (the library's encoder), `cluster` (the same with the machines of a Ray cluster).
 - Beside the tables: `register` (a file), `notices` (retractions and corrections), `retractionwatch` (a list of them),
-  `sourceitems` (what reference managers know: citation keys).
+  and the items of reference managers, with the keys that they cite by (in `register`, too).
 - Search: `reader` (`Library`), `snapshot` (rows at one commit, searches by words and meaning), `export` (all of it).
 - Maintain: `maintenance` (indices, old versions, `remove`, `compact`, `reindex`, `inspect`).
 - Share: `publishing` (snapshots in object storage, and copies of them).

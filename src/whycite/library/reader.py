@@ -35,8 +35,8 @@ from whycite.library.records import (
     SpanCitation,
     SpanHit,
 )
+from whycite.library.register import ItemNames, item_names
 from whycite.library.snapshot import SCORE, SearchHits, Snapshot, cosines, search_passages, search_tables
-from whycite.library.sourceitems import ItemNames, item_names
 from whycite.library.store import Store, open_store, plain_errors
 from whycite.library.tables import identifier, rows_by_id
 

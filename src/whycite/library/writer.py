@@ -25,7 +25,7 @@ from whycite.evidence.words import trim_sentence
 from whycite.library.notices import forget_documents, record_documents
 from whycite.library.papers import KnownPapers, PaperChanges, reference_of, version_of
 from whycite.library.paths import stored_path
-from whycite.library.sourceitems import forget_item_documents
+from whycite.library.register import forget_item_documents
 from whycite.library.store import Store
 from whycite.library.tables import id_chunks, id_condition, identifier, read_columns, rows_by_id
 from whycite.models import Encoder

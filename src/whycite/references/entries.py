@@ -46,7 +46,7 @@ class Entry:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-class CitationPlace(NamedTuple):
+class FirstCitation(NamedTuple):
     """Where a draft cites a key."""
 
     file: str
@@ -60,7 +60,7 @@ class Bibliography:
     document: Document
     entries: tuple[Entry, ...]
     contents: Mapping[str, bytes] = field(default_factory=dict)  # of its BibTeX files on disk, by path
-    citations: Mapping[str, CitationPlace] | None = (
+    citations: Mapping[str, FirstCitation] | None = (
         None  # of each key the first; None for a bibliography without a draft
     )
     used_keys: frozenset[str] = frozenset()  # keys that the draft mentions anywhere, also where nothing is read
@@ -140,16 +140,16 @@ def _entries(document: Document, contents: Mapping[str, bytes]) -> tuple[Entry, 
     )
 
 
-def _first_citations(document: Document, texts: Mapping[str, str]) -> dict[str, CitationPlace]:
+def _first_citations(document: Document, texts: Mapping[str, str]) -> dict[str, FirstCitation]:
     """Where each key is cited first, in the order of the draft."""
-    places: dict[str, CitationPlace] = {}
+    places: dict[str, FirstCitation] = {}
     for sentence in document.sentences:
         for citation in (*sentence.citations, *sentence.note_citations):
             for key in citation.keys:
                 if key not in places:
                     text = texts.get(sentence.file)
                     line = None if text is None else text.count("\n", 0, citation.start) + 1
-                    places[key] = CitationPlace(sentence.file, line)
+                    places[key] = FirstCitation(sentence.file, line)
     return places
 
 

@@ -26,7 +26,7 @@ from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 from whycite.library import Library
 from whycite.references.client import ServiceFailure
-from whycite.sources.openaccess import OpenAccess, PaperSearch, has_identifier
+from whycite.sources.openaccess import FullTextSearch, OpenAccess, has_identifier
 from whycite.sources.taking import SourceItem
 from whycite.verify.fulltexts import match_references, texts_in_library
 
@@ -119,7 +119,7 @@ def _fetch(reference: Reference, folder: Path, open_access: OpenAccess) -> Fetch
     name = _file_name(reference)
     if file := _existing_file(reference, folder):
         return FetchedPaper(reference, str(file))  # the same paper under another key
-    search = PaperSearch(reference, [])
+    search = FullTextSearch(reference, [])
     for offer in open_access.offers(search):
         arrived = folder / f".{name}{offer.suffix}"  # hidden until it is known to be readable
         try:

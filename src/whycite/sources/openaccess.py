@@ -23,7 +23,7 @@ from whycite.references.services import (
     title_words,
 )
 
-__all__ = ["Offer", "OpenAccess", "PaperSearch", "has_identifier", "search_topic"]
+__all__ = ["FullTextSearch", "Offer", "OpenAccess", "has_identifier", "search_topic"]
 
 _HOST_PAUSE = 1.0  # seconds between two files of one publisher
 _PAGE = 100  # papers of a topic in one answer
@@ -52,7 +52,7 @@ class OpenAccess:
         """The services that are asked; files may come from publishers and repositories that they name."""
         return ("Europe PMC", "arXiv", *(["OpenAlex"] if self._services.openalex_key else []))
 
-    def offers(self, paper: PaperSearch) -> Iterator[Offer]:
+    def offers(self, paper: FullTextSearch) -> Iterator[Offer]:
         """The files of a paper, best first; what services know of the paper is added to the search as they answer."""
         pdfs: list[Offer] = []
         for look_up in (self._europe_pmc, self._arxiv, self._openalex):
@@ -65,7 +65,7 @@ class OpenAccess:
             yield from (offer for offer in offers if offer.format != "PDF")
         yield from pdfs
 
-    def _europe_pmc(self, paper: PaperSearch) -> list[Offer]:
+    def _europe_pmc(self, paper: FullTextSearch) -> list[Offer]:
         if not (query := _europe_pmc_query(paper.reference)):
             return []
         question = {"query": query, "format": "json", "resultType": "core", "pageSize": "5"}
@@ -86,7 +86,7 @@ class OpenAccess:
             return offers
         return []
 
-    def _arxiv(self, paper: PaperSearch) -> list[Offer]:
+    def _arxiv(self, paper: FullTextSearch) -> list[Offer]:
         reference = paper.reference
         arxiv = normalise_arxiv(reference.arxiv) or normalise_arxiv(reference.doi)
         if not arxiv and not has_identifier(reference) and reference.title:
@@ -103,7 +103,7 @@ class OpenAccess:
             self._offer("arXiv", f"/pdf/{arxiv}", "PDF", ".pdf", _is_pdf),
         ]
 
-    def _openalex(self, paper: PaperSearch) -> list[Offer]:
+    def _openalex(self, paper: FullTextSearch) -> list[Offer]:
         key, reference = self._services.openalex_key, paper.reference
         if not key:
             return []
@@ -161,7 +161,7 @@ class OpenAccess:
 
 
 @dataclass(slots=True)
-class PaperSearch:
+class FullTextSearch:
     """A paper that is searched for: what is known of it, and which services failed."""
 
     reference: Reference
@@ -213,7 +213,7 @@ def has_identifier(reference: Reference) -> bool:
     return bool(reference.doi or reference.arxiv or reference.pmid or reference.publication.pmcid)
 
 
-def _name(look_up: Callable[[PaperSearch], list[Offer]]) -> str:
+def _name(look_up: Callable[[FullTextSearch], list[Offer]]) -> str:
     return {"_europe_pmc": "Europe PMC", "_arxiv": "arXiv", "_openalex": "OpenAlex"}[look_up.__name__]
 
 

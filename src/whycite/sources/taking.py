@@ -14,7 +14,7 @@ from whycite.errors import UserError
 from whycite.library import AddProgress, AddReport, Library, add_documents, default_path, remove
 from whycite.library.papers import version_of
 from whycite.library.records import identifier
-from whycite.library.sourceitems import TakenItem, drop_items, read_items, record_addresses, record_items
+from whycite.library.register import TakenItem, drop_items, read_items, record_addresses, record_items
 from whycite.library.store import open_store
 from whycite.library.writer import content_hash
 

@@ -9,7 +9,7 @@ import pytest
 from whycite.errors import UserError
 from whycite.library.notices import registered_papers
 from whycite.library.paths import REGISTER
-from whycite.library.sourceitems import (
+from whycite.library.register import (
     ItemNames,
     TakenItem,
     drop_items,
