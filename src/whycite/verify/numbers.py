@@ -58,7 +58,11 @@ def compare_quantities(claim_quantities: Sequence[Quantity], passage_quantities:
             )
         ]
         if rivals:
-            otherwise.append((quantity, min(rivals, key=lambda rival: _distance(quantity, rival))))
+            # A range is mostly the confidence interval of a number beside it.
+            nearest = min(
+                rivals, key=lambda rival: (_is_range(rival) > _is_range(quantity), _distance(quantity, rival))
+            )
+            otherwise.append((quantity, nearest))
         else:
             absent += 1
     words = [f"{claim_quantity.text} in the claim, {rival.text} here" for claim_quantity, rival in otherwise]

@@ -98,10 +98,10 @@ _NUMBER = re.compile(rf"(?<![\w.,])(?<![^\W\d_]-)(?P<sign>(?<![\d)])-)?(?P<digit
 _TEN_TO = re.compile(r"10\s?(?:\^|\*\*)\s?\{?(?P<power>[-+]?\d{1,2})\}?")
 _RAISED_LOST = re.compile(r"10(?P<power>-\d{1,2})(?!\d)")  # "p < 10-5", which has lost its superscript
 _CHANCE = re.compile(r"\b[pP](?:-?values?)? ?[<=>≤≥] ?$")
-_BIG = re.compile(r"\s(hundred|thousand|million|billion|trillion)\b", re.IGNORECASE)
+_BIG = re.compile(r"\s(dozen|hundred|thousand|million|billion|trillion)\b", re.IGNORECASE)
 _BIG_LETTER = re.compile(r"([kKMB])(?= [a-z]{3})")
-_SCALE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "K": 1e3}
-_SCALE |= {"M": 1e6, "B": 1e9}
+_SCALE = {"dozen": 12.0, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SCALE |= {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 
 _COUNTS = {
     word: value
@@ -110,7 +110,11 @@ _COUNTS = {
         "seventeen eighteen nineteen twenty".split()
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
+_PARTS = {
+    "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "twentieth": 20, "hundredth": 100, "thousandth": 1000,
+}  # fmt: skip
+_PART = "|".join(f"{name}s?" for name in _PARTS)
 _FOLD_WORDS = {
     "twice": 2, "double": 2, "doubled": 2, "doubles": 2, "doubling": 2, "thrice": 3, "triple": 3, "tripled": 3,
     "triples": 3, "tripling": 3, "quadrupled": 4, "quadruple": 4,
@@ -119,9 +123,16 @@ _NUMBER_WORD = "|".join(sorted((*_COUNTS, "hundred", "thousand"), key=len, rever
 _IN_WORDS = re.compile(
     rf"\b(?:(?P<fold>{_NUMBER_WORD})[- ]?fold"
     rf"|(?P<whole>{'|'.join(_FOLD_WORDS)})(?![- ](?:blind|strand|mutant|knock|bond|check))"
-    rf"|(?:(?P<parts>an?|one|two|three|four)[- ])?(?P<part>half|halves|thirds?|quarters?|fourths?|fifths?|tenths?)"
-    rf"(?= of\b|[- ](?:the|as|that)\b)"
+    rf"|(?P<halved>halved|halves|halving)(?! of\b)"
+    rf"|(?:(?P<parts>an?|one|two|three|four|five|nine)[- ])?(?P<part>{_PART})"
+    rf"(?:(?= of\b|[- ](?:the|as|that|an?)\b)|(?P<bare>(?![\w-])))"
     rf"|(?P<count>{_NUMBER_WORD})(?:-(?P<ones>one|two|three|four|five|six|seven|eight|nine))?)\b(?!-)",
+    re.IGNORECASE,
+)
+# "four in five", "nine out of ten", "1 in 1,000": a share. "4 in 12" may be anything.
+_SHARE = re.compile(
+    rf"\b(?P<some>{_NUMBER_WORD}|(?<![\d.,])\d{{1,2}}) (?:in|out of)(?: every)? (?:an? |one )?"
+    rf"(?P<all>{_NUMBER_WORD}|(?:[2-9]|1,000|10{{1,6}})(?![\d.,]?\d))\b",
     re.IGNORECASE,
 )
 
@@ -172,6 +183,9 @@ _DECADE = re.compile(r"'?s\b")
 _YEARS = range(1500, 2101)  # bare whole numbers in it are taken for years
 _LEFT_CONTEXT = 40  # characters before a number that may bound or label it
 _FRACTION_GRAIN = 5.0  # per cent: "a third" is anything near 33 %
+_SHARE_GRAIN = 0.25  # of a small share: "one in a hundred" is 0.9 %, but not 2 %
+_OF_ONE = re.compile(r" (?:of )?an? ")  # "a tenth of a millimetre", "half an hour"
+_BY = re.compile(r"\bby (?:an? )?$")
 _NOT_COUNTED = load_words("whycite.verify", "uncounted")
 
 
@@ -180,7 +194,8 @@ def quantities(text: str) -> list[Quantity]:
     text = _RAISED.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPT), text).translate(_PLAIN)
     text = _MARKER.sub(lambda match: " " * len(match[0]), text)
     occurrences: list[tuple[int, int, Quantity]] = []
-    for start, end, quantity in sorted((*_in_digits(text), *_in_words(text)), key=lambda occurrence: occurrence[:2]):
+    both = [*_in_digits(text), *_in_words(text)]
+    for start, end, quantity in sorted(both, key=lambda occurrence: (occurrence[0], -occurrence[1])):
         if not occurrences or start >= occurrences[-1][1]:
             occurrences.append((start, end, quantity))
     return [quantity for _, _, quantity in occurrences]
@@ -262,8 +277,8 @@ def _measure(text: str, end: int, left_text: str) -> tuple[str, float, int] | No
     if magnitude := _MAGNITUDE.match(text, end):
         return "magnitude", 1, magnitude.end()
     gap = 1 if text[end : end + 1] in (" ", "-") else 0
-    if (unit_match := UNIT.match(text, end + gap)) and (measure := unit(unit_match[0])):
-        return measure[0], measure[1], unit_match.end()
+    if measured := _unit_at(text, end + gap):
+        return measured
     if not gap and text[end : end + 1].isalpha():
         return None  # "3D", "5hmC"
     if (name_match := _MEASURE_NAME.search(left_text)) and name_match["name"].lower().replace(
@@ -274,6 +289,13 @@ def _measure(text: str, end: int, left_text: str) -> tuple[str, float, int] | No
     if noun and noun["noun"] not in _NOT_COUNTED:
         return f"#{lemma(noun['noun'])}", 1, end
     return "", 1, end
+
+
+def _unit_at(text: str, start: int) -> tuple[str, float, int] | None:
+    """The dimension and size of the unit that begins at a place, and where it ends."""
+    if (unit_match := UNIT.match(text, start)) and (measure := unit(unit_match[0])):
+        return *measure, unit_match.end()
+    return None
 
 
 def _is_year(number: re.Match[str], value: float, high: float, left_text: str) -> bool:
@@ -306,23 +328,35 @@ def _bounded(
 
 
 def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
+    for match in _SHARE.finditer(text):
+        left_text = text[max(0, match.start() - _LEFT_CONTEXT) : match.start()]
+        some, whole = _counted(match["some"]), _counted(match["all"])
+        if 0 < some < whole and not _LABELLED.search(left_text) and not _unit_at(text, match.end() + 1):
+            share = 100 * some / whole
+            grain = min(_FRACTION_GRAIN, _SHARE_GRAIN * share)
+            yield (*match.span(), _bounded(text, *match.span(), (share, share), "%", grain, left_text))
     for match in _IN_WORDS.finditer(text):
         start, end = match.span()
         left_text = text[max(0, start - _LEFT_CONTEXT) : start]
-        if match["fold"]:
+        if match["halved"]:
+            value, name = 50.0, "%"
+        elif match["fold"]:
             value, name = float(_counted(match["fold"])), "fold"
         elif match["whole"]:
             value, name = float(_FOLD_WORDS[match["whole"].lower()]), "fold"
         elif match["part"]:
-            denominator = _PARTS[
-                match["part"].lower().removesuffix("s") if match["part"].lower() != "halves" else "half"
-            ]
-            value, name = (
-                100
-                * _counted({"a": "one", "an": "one"}.get((match["parts"] or "a").lower(), match["parts"] or "one"))
-                / denominator,
-                "%",
-            )
+            if not _is_part(match, left_text):
+                continue
+            share = _counted(match["parts"] or "one") / _PARTS[match["part"].lower().removesuffix("s")]
+            if of_one := _OF_ONE.match(text, end):
+                measured = _unit_at(text, of_one.end())
+                if measured is not None:
+                    name, size, end = measured
+                    value = share * size
+                    yield start, end, _bounded(text, start, end, (value, value), name, value / 10, left_text)
+                if measured is not None or " of" not in of_one[0]:
+                    continue  # "half a dozen"
+            value, name = 100 * share, "%"
         else:
             value = float(_counted(match["count"]) + (_counted(match["ones"]) if match["ones"] else 0))
             if value < 1 or _LABELLED.search(left_text):
@@ -336,10 +370,19 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             if not name or (value == 1 and name[0] == "#"):  # "one" is a pronoun as often as a number
                 continue
             value *= size
-        grain = 1.0 if name != "%" or match["part"] is None else _FRACTION_GRAIN
+        grain = _FRACTION_GRAIN if name == "%" and (match["part"] or match["halved"]) else 1.0
         yield start, end, _bounded(text, start, end, (value, value), name, grain, left_text)
 
 
+def _is_part(match: re.Match[str], left_text: str) -> bool:
+    """Whether a word is a fraction: "a third of", "more than half", but not "the third of" or "the top half"."""
+    if match["parts"] is None and match["part"].lower() != "half":
+        return False
+    return match["bare"] is None or bool(_PREFIX.search(left_text) or _BY.search(left_text))
+
+
 def _counted(word: str) -> int:
-    word = word.lower()
-    return {"hundred": 100, "thousand": 1000}.get(word) or _COUNTS[word]
+    word = word.lower().replace(",", "")
+    if word.isdecimal():
+        return int(word)
+    return {"a": 1, "an": 1, "hundred": 100, "thousand": 1000}.get(word) or _COUNTS[word]

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 import zstandard
 
+from whycite import demo
 from whycite.errors import UserError
 from whycite.lab.train.verifyexamples import Part, abstract_cases, article_part, load_written
 
@@ -112,3 +113,19 @@ def test_parts_of_the_claims_that_come_with_the_benchmarks() -> None:
         assert row["deciding"]
         articles[article_part(row["article"])].add(row["article"])
     assert all(articles.values())
+
+
+def test_nothing_is_learned_from_the_articles_of_the_demo(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"pone.{number:07}" for number in range(8)]
+    files = [tmp_path / f"journal.{name}.xml" for name in names]
+    for file in files:
+        file.write_text(ARTICLE, "utf-8")
+    monkeypatch.setattr(demo, "articles", lambda: files)
+    parts = {article_part(f"plos:{name}") for name in names}
+    assert parts == {"fit", "test"}
+    rows = [_row(f"plos:{name}") for name in names]
+    cases = [case for part in get_args(Part) for case in load_written(_write(data, *rows), data, part)]
+    assert {case.document for case in cases} == {f"plos:{name}" for name in names}
+    assert {case.sentences[1] for case in cases} == {"Foragers sleep at night."}
