@@ -29,7 +29,7 @@ from whycite.check.draftfiles import DraftFiles
 from whycite.check.rules import Rulebook
 from whycite.check.worthiness import judge
 from whycite.documents.model import Sentence
-from whycite.lab.train.worthiness.build import read_judged, read_labels
+from whycite.lab.train.worthiness.build import ReaderLabels, read_judged, read_labels
 from whycite.models.cache import CachedEncoder
 from whycite.models.encoders import load_encoder
 
@@ -67,7 +67,7 @@ def main() -> None:
         _report(kind, [sentence for sentence in sentences if sentence.draft == draft], options.reports, console)
 
 
-def _judged_sentences(labels: Iterable, data: Path, model: str | None) -> Iterator[JudgedSentence]:
+def _judged_sentences(labels: Iterable[ReaderLabels], data: Path, model: str | None) -> Iterator[JudgedSentence]:
     detector, encoder = load_detector(model), CachedEncoder(load_encoder())
     for document, own in read_judged(labels, data):
         worthiness = judge(document, detector, encoder).worthiness

@@ -70,8 +70,9 @@ def check_draft(
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
     none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default it is
-    the detector's own, but at least that of a report. Only `sections` of these types are checked, abstracts only if asked for.
-    With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules off by their ids. `texts`
+    the detector's own, but at least .6, or .4 in a draft that hardly cites. Only `sections` of these types are checked,
+    abstracts only if asked for. With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules
+    off by their ids. `texts`
     replaces files on disk by unsaved ones. `make_proposer` makes what proposes papers, in place of the draft's own
     bibliography and the library. `remember` caches what was computed. `progress` is called with the stage, a
     count, and the total if known.
