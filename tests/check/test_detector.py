@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,6 +16,7 @@ from tests.thoroughness import examples
 from whycite.check.detector import (
     DEFAULT_DETECTOR,
     Detector,
+    DetectorHead,
     FolderDetector,
     ParagraphText,
     bundled_detectors,
@@ -185,3 +187,35 @@ class TestBundled:
         begun = time.process_time()
         detector.worthiness([ParagraphText(texts, (f"Part {at}",)) for at in range(20)])
         assert 120 / (time.process_time() - begun) > 40  # sentences a second on one core; some 200 are usual
+
+
+def reading_detector(folder: Path, out: Path, weights: np.ndarray | None) -> Path:
+    """A copy of a detector whose default decision asks what a reader would, with these weights."""
+    shutil.copytree(folder, out)
+    replace(DetectorHead.read(out), reader=weights).write(out)
+    content = json.loads((out / WORTHINESS.settings_file).read_text())
+    content["decisions"]["drafts"]["reader"] = True
+    (out / WORTHINESS.settings_file).write_text(json.dumps(content))
+    return out
+
+
+def test_a_decision_may_ask_what_a_reader_would(folder: Path, tmp_path: Path) -> None:
+    weights = np.random.default_rng(3).normal(0, 0.5, 17).astype(np.float16).astype(np.float32)
+    other = reading_detector(folder, tmp_path / "reading", weights)
+    given = [paragraph(Random(4), 5), ParagraphText(())]
+    plain, states = FolderDetector(folder, 1).scores(given), FolderDetector(folder, 1).states(given)
+    drafts, articles = FolderDetector(other, 1), FolderDetector(other, 1, "articles")
+    assert drafts.scores(given)[0] == pytest.approx(weights[0] * plain[0] + states[0] @ weights[1:], abs=1e-4)
+    assert drafts.scores(given)[1].tolist() == []
+    assert np.array_equal(articles.scores(given)[0], plain[0])
+
+
+def test_a_reader_without_weights(folder: Path, tmp_path: Path) -> None:
+    other = reading_detector(folder, tmp_path / "reading", None)
+    with pytest.raises(UserError, match="copy its folder again"):
+        FolderDetector(other, 1).worthiness([ParagraphText(("w1",))])
+
+
+def test_readings_of_the_bundled_detector() -> None:
+    assert load_detector().decision.reader  # type: ignore[attr-defined]
+    assert not load_detector(decision="articles").decision.reader  # type: ignore[attr-defined]

@@ -30,7 +30,7 @@ def test_every_sentence_has_its_finding_and_worthy_ones_papers(run, draft: Path)
     assert kinds(checked) == ["needs-citation", "ok", "cited", "needs-citation", "ok"]
     first, _, cited, fourth, last = checked.findings
     assert (first.line, first.column, first.end_line, first.end_column) == (5, 1, 5, 37)
-    assert (first.section, first.section_type, first.threshold) == ("Introduction", "introduction", 0.5)
+    assert (first.section, first.section_type, first.threshold) == ("Introduction", "introduction", 0.6)
     assert first.recommendations[0].key == "Kaiser1988"
     assert first.recommendations[0].in_bibliography
     assert fourth.recommendations[0].key == "Doe2019"

@@ -48,13 +48,18 @@ def test_a_draft_without_a_bibliography(encoder: Encoder, tmp_path: Path) -> Non
     assert (alone.threshold("method"), informed.threshold("method")) == (0.5, 0.7)
 
 
-@pytest.mark.parametrize(("of_detector", "reported"), [(0.3, 0.5), (0.5, 0.5), (0.7, 0.7)])
-def test_what_is_reported_is_as_likely_as_not(
-    encoder: Encoder, tmp_path: Path, of_detector: float, reported: float
+@pytest.mark.parametrize(
+    ("cited", "of_detector", "reported"),
+    [(1, 0.3, 0.6), (1, 0.7, 0.7), (0, 0.3, 0.4), (0, 0.5, 0.5)],
+    ids=["finished", "own threshold", "hardly cites", "hardly cites, own threshold"],
+)
+def test_more_is_reported_where_most_citations_are_to_come(
+    encoder: Encoder, tmp_path: Path, cited: int, of_detector: float, reported: float
 ) -> None:
     path = tmp_path / "draft.md"
-    path.write_text("# Bees\n\nBees need rest, too.\n", "utf-8")
-    detector = FakeDetector(lambda text: 0.4, {"": of_detector})
-    judged = judge(read(path), detector, encoder)
+    path.write_text("# Bees\n\n" + "Bees need rest, too [@Kaiser1988]. " * cited + "Bees sleep. " * 5 + "\n", "utf-8")
+    (tmp_path / "refs.bib").write_text("@article{Kaiser1988, title = {Busy bees}}\n", "utf-8")
+    judged = judge(read(path), FakeDetector(lambda text: 0.5, {"": of_detector}), encoder)
+    assert judged.hardly_cites == (cited == 0)
     assert judged.threshold("method") == of_detector
     assert judged.reporting_threshold("method") == reported

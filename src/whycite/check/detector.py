@@ -88,6 +88,7 @@ class Decision:
     bibliography: BibliographyWeights | None = (
         None  # the weights of a document's bibliography, and the threshold to use with them
     )
+    reader: bool = False  # scores say what a reader would ask about, not what authors cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +110,34 @@ class DetectorDescription:
 
 @dataclass(frozen=True, slots=True)
 class DetectorHead:
-    """One hidden layer with tanh, and one output (SCOPE 3.2)."""
+    """One hidden layer with tanh, and one output (SCOPE 3.2); and the weights of a reader's judgement, if fitted."""
 
     hidden: NDArray[np.float32]
     hidden_bias: NDArray[np.float32]
     output: NDArray[np.float32]
     output_bias: NDArray[np.float32]
+    reader: NDArray[np.float32] | None = None  # of the score, then of the row itself
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The score of each row: the logarithm of its odds."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
         # Row by row: a matrix product adds in a different order, and a score must not depend on the other rows.
         inner = np.stack([self.hidden @ row for row in rows]) + self.hidden_bias
         return np.asarray((np.tanh(inner) * self.output).sum(1) + self.output_bias, np.float32)
 
+    def reader_scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The score of each row by what a reader would ask about, not by what authors cite."""
+        if self.reader is None:
+            raise UserError("this worthiness model has no weights of a reader's judgement: copy its folder again")
+        own = np.array([(self.reader[1:] * row).sum() for row in rows], np.float32)  # row by row, as above
+        return np.asarray(self.reader[0] * self.scores(rows) + own, np.float32)
+
     def write(self, folder: Path) -> None:
         """Save the head in a folder, in 16 bits."""
-        arrays: dict[str, Any] = {name: value.astype(np.float16) for name, value in asdict(self).items()}
+        arrays: dict[str, Any] = {
+            name: value.astype(np.float16) for name, value in asdict(self).items() if value is not None
+        }
         np.savez(folder / HEAD, **arrays)
 
     @classmethod
@@ -132,8 +145,8 @@ class DetectorHead:
         """Load the head in a folder."""
         try:
             with np.load(folder / HEAD, allow_pickle=False) as arrays:
-                return cls(**{name: arrays[name].astype(np.float32) for name in cls.__slots__})
-        except (OSError, ValueError, KeyError) as error:
+                return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
+        except (OSError, ValueError, TypeError) as error:
             raise UserError(f"{folder / HEAD} cannot be read ({error}): copy the folder again") from error
 
 
@@ -169,6 +182,7 @@ def _decision_from_record(record: Mapping[str, Any]) -> Decision:
         calibration,
         thresholds,
         BibliographyWeights(**{name: float(value) for name, value in weights.items()}) if weights else None,
+        bool(record.get("reader", False)),
     )
 
 
@@ -207,6 +221,16 @@ class FolderDetector:
         """The weights of a document's bibliography and the threshold to use with them, if fitted."""
         return self._decision.bibliography
 
+    @property
+    def decision(self) -> Decision:
+        """The calibration, thresholds and reading that are in use."""
+        return self._decision
+
+    @property
+    def head(self) -> DetectorHead:
+        """What turns the states of sentences into scores."""
+        return self._head
+
     def worthiness(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float64]]:
         """The probability of each sentence, by paragraph; 0 for a sentence without words."""
         return [
@@ -220,7 +244,13 @@ class FolderDetector:
 
     def scores(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float32]]:
         """The uncalibrated score of each sentence, by paragraph."""
-        paragraph_scores = [np.zeros(len(paragraph.sentences), np.float32) for paragraph in paragraphs]
+        score = self._head.reader_scores if self._decision.reader else self._head.scores
+        return [score(rows) for rows in self.states(paragraphs)]
+
+    def states(self, paragraphs: Sequence[ParagraphText]) -> list[NDArray[np.float32]]:
+        """What the head reads of each sentence, by paragraph."""
+        width = self._head.hidden.shape[1]
+        paragraph_states = [np.zeros((len(paragraph.sentences), width), np.float32) for paragraph in paragraphs]
         for start in range(0, len(paragraphs), _PARAGRAPHS_AT_ONCE):
             numbered_readings = [
                 (start + number, reading)
@@ -229,11 +259,11 @@ class FolderDetector:
             ]
             work = list(batches([len(reading.tokens) for _, reading in numbered_readings]))
             parts = [[numbered_readings[place][1] for place in batch] for batch in work]
-            for batch, rows in zip(work, map_threaded(self._score_readings, parts, self.threads), strict=True):
-                for place, scores in zip(batch, rows, strict=True):
+            for batch, rows in zip(work, map_threaded(self._read_states, parts, self.threads), strict=True):
+                for place, states in zip(batch, rows, strict=True):
                     number, reading = numbered_readings[place]
-                    paragraph_scores[number][[index for index, _, _ in reading.sentences]] = scores
-        return paragraph_scores
+                    paragraph_states[number][[index for index, _, _ in reading.sentences]] = states
+        return paragraph_states
 
     def _readings(self, paragraph: ParagraphText) -> Iterator[ModelReading]:
         if not paragraph.sentences:
@@ -251,20 +281,17 @@ class FolderDetector:
         ).ids
         return ids
 
-    def _score_readings(self, part: Sequence[ModelReading]) -> list[NDArray[np.float32]]:
-        """The scores of the sentences in readings of equal length."""
+    def _read_states(self, part: Sequence[ModelReading]) -> list[NDArray[np.float32]]:
+        """The states of the sentences in readings of equal length."""
         ids = np.array([reading.tokens for reading in part], np.int64)
-        states = self._run(ids)
-        return [self._read_out(token_states, reading) for token_states, reading in zip(states, part, strict=True)]
+        return [self._read_out(states, reading) for states, reading in zip(self._run(ids), part, strict=True)]
 
     def _read_out(self, states: NDArray[np.float32], reading: ModelReading) -> NDArray[np.float32]:
         if self._description.readout == "separator":
-            rows = states[[stop for _, _, stop in reading.sentences]]
-        elif self._description.readout == "start":
-            rows = states[[0] * len(reading.sentences)]
-        else:
-            rows = np.stack([states[start : max(stop, start + 1)].mean(0) for _, start, stop in reading.sentences])
-        return self._head.scores(rows)
+            return states[[stop for _, _, stop in reading.sentences]]
+        if self._description.readout == "start":
+            return states[[0] * len(reading.sentences)]
+        return np.stack([states[start : max(stop, start + 1)].mean(0) for _, start, stop in reading.sentences])
 
     @cached_property
     def _frame(self) -> SequenceFrame:

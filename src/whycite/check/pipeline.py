@@ -70,11 +70,11 @@ def check_draft(
 
     `library` is an open one or a path; by default it is the user's own, if there is one, and without `use_library`
     none. `threshold` applies to all sections but those whose type has its own in `thresholds`; by default it is
-    the detector's own, but at least one half. Only `sections` of these types are checked, abstracts only if asked for.
-    With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules off by their ids. `texts`
-    replaces files on disk by unsaved ones. `make_proposer` makes what proposes papers, in place of the draft's own
-    bibliography and the library. `remember` caches what was computed. `progress` is called with the stage, a
-    count, and the total if known.
+    the detector's own, but at least .6, or .4 in a draft that hardly cites. Only `sections` of these types are checked,
+    abstracts only if asked for. With `all`, sentences that cite get recommendations, too. `ignore_rules` turns rules
+    off by their ids. `texts` replaces files on disk by unsaved ones. `make_proposer` makes what proposes papers, in
+    place of the draft's own bibliography and the library. `remember` caches what was computed. `progress` is called
+    with the stage, a count, and the total if known.
 
     `on_findings` is called as soon as every sentence is judged, with the draft without papers and no findings, and
     then with each next few findings in the order of the text, until it has seen all. An error that it or `progress`

@@ -316,7 +316,7 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
         say(console, Text(match_reason(recommendation), style="dim"), indent=8)
 
 
-# What to try where a draft hardly cites yet: 119 of 166 sentences that need a citation are below the usual threshold.
+# What to try next: of 61 sentences that need a citation in five new drafts, 9 lie between this and what is reported.
 _LOWER_THRESHOLD = 0.3
 
 

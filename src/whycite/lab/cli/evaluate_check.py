@@ -150,7 +150,8 @@ def _measure_drafts(
             for scored_draft, scores in informed.by_draft
         ),
     ]
-    return rows, asdict(fit_decision(english_drafts or drafts))
+    fitted = replace(fit_decision(english_drafts or drafts), reader=detector.decision.reader)
+    return rows, asdict(fitted)
 
 
 def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "read_labelled",
     "read_sentence_lists",
     "save_labelled",
+    "stream_sentence_lists",
 ]
 
 
@@ -216,10 +217,16 @@ def is_sentence_list(path: Path) -> bool:
 
 def read_sentence_lists(path: Path) -> Iterator[LabelledDocument]:
     """Read papers from lines like `{"paper_id": …, "title": …, "sentences": [{"section": …, "text": …}]}`."""
-    for record in read_records(_source(path)):
-        document = _document(record.data) if record.data else None
-        if document and sum(bool(sentence.citations) for sentence in document.sentences) >= _MIN_CITING:
+    for document in stream_sentence_lists(path):
+        if sum(bool(sentence.citations) for sentence in document.sentences) >= _MIN_CITING:
             yield labelled_document(label(document))
+
+
+def stream_sentence_lists(path: Path) -> Iterator[Document]:
+    """Yield such papers as documents, without types of sections."""
+    for record in read_records(_source(path)):
+        if record.data:
+            yield _document(record.data)
 
 
 def _source(path: Path) -> Source:

@@ -1,0 +1,81 @@
+"""Labels of a reader: those that come with the benchmarks, and weights learned from labels."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from tests.fakes import tiny_detector
+from whycite.check.detector import DetectorHead, FolderDetector
+from whycite.errors import UserError
+from whycite.lab.train.fitweights import project_name
+from whycite.lab.train.worthiness.build import fit_reader, main, read_judged, read_labels
+
+LABELS = Path(__file__).parents[4] / "benchmarks" / "data" / "judged-sentences.jsonl"
+
+
+def test_labels_that_come_with_the_benchmarks() -> None:
+    labels = read_labels(LABELS)
+    assert len({own.document for own in labels}) == len(labels)
+    assert {own.part for own in labels} == {"train", "test"}
+    for own in labels:
+        if own.document.startswith("drafts/"):  # the projects that rules are measured on are not learned from
+            digest = hashlib.sha256(project_name(own.document.removeprefix("drafts/")).encode()).hexdigest()
+            assert (own.part == "test") == (int(digest, 16) % 2 == 1)
+    sentences = [sentence for own in labels for sentence in own.sentences]
+    assert Counter(sentence.label for sentence in sentences) == {0: 956, 1: 657, 2: 1253}
+    assert {sentence.draft for sentence in sentences} == {"A", "B"}
+    assert min(sentence.count for sentence in sentences) >= 1
+
+
+@pytest.mark.parametrize("content", ["no", "{}", '{"document": "a", "part": "train", "sentences": [[1, 2]]}'])
+def test_damaged_labels(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "labels.jsonl"
+    file.write_text(content)
+    with pytest.raises(UserError, match="cannot be read as labels"):
+        read_labels(file)
+
+
+def _write(tmp_path: Path, number: int = 40) -> tuple[Path, Path]:
+    """A draft in which every sentence with "w7" needs a citation, and its labels; the last one has changed since."""
+    texts = [f"{'w7' if index % 2 else 'w9'} w{index % 5 + 10} w{index % 3 + 20} cells." for index in range(number)]
+    draft = tmp_path / "drafts" / "own"
+    draft.mkdir(parents=True)
+    (draft / "draft.md").write_text("# Findings\n\n" + "\n\n".join(texts) + "\n")
+    sentences = [[index, crc32(text.encode()), "A", 2 * (index % 2), 1.0] for index, text in enumerate(texts)]
+    sentences[-1][1] = 5
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps({"document": "drafts/own", "part": "train", "sentences": sentences}) + "\n")
+    return tmp_path, labels
+
+
+def test_sentences_that_have_changed_are_left_out(tmp_path: Path) -> None:
+    data, labels = _write(tmp_path)
+    ((document, own),) = read_judged(read_labels(labels), data)
+    assert len(own.sentences) == 39
+    for label in own.sentences:
+        assert ("w7" in document.sentences[label.index].text) == (label.label == 2)
+
+
+def test_a_detector_learns_what_a_reader_would_ask(tmp_path: Path) -> None:
+    data, labels = _write(tmp_path)
+    folder = tiny_detector(tmp_path / "tiny")
+    before = DetectorHead.read(folder)
+    told: list[str] = []
+    main([str(data), str(labels), str(folder)], told.append)
+    assert told == [f"{folder}: fitted to 39 of 40 labelled sentences of 1 documents"]
+    after = DetectorHead.read(folder)
+    assert np.array_equal(after.hidden, before.hidden)
+    ((document, own),) = read_judged(read_labels(labels), data)
+    weights = fit_reader(FolderDetector(folder, 1), [(document, own)])
+    assert weights == pytest.approx(after.reader, abs=1e-2)
+
+
+def test_labels_that_do_not_differ_teach_nothing(tmp_path: Path) -> None:
+    data, labels = _write(tmp_path, number=1)
+    with pytest.raises(UserError, match="labels that differ"):
+        main([str(data), str(labels), str(tiny_detector(tmp_path / "tiny"))])
