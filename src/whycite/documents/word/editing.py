@@ -460,7 +460,7 @@ def _mark_changes(properties: Node | None) -> list[Node]:
 
 def _number(node: Node) -> int:
     value = node.attributes.get("id", "")
-    return int(value) if value.isdigit() and len(value) < 10 else 0
+    return int(value) if value.isdecimal() and len(value) < 10 else 0
 
 
 def _spaces(text: str) -> Iterable[Sequence[str]]:

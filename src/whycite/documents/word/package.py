@@ -13,13 +13,14 @@ from whycite.documents.sources import MAX_MEMBERS, decode
 from whycite.documents.xmltree import MAX_BYTES, Node, Tree, parse_tree
 from whycite.errors import UserError
 
-__all__ = ["MAX_PACKAGE", "Package", "rewrite_package"]
+__all__ = ["COMPOUND_FILE", "MAX_PACKAGE", "Package", "rewrite_package"]
 
 MAX_PACKAGE = 256 << 20  # bytes of the file, including pictures, which are never unpacked
 _MAX_UNPACKED = 96 << 20  # bytes of all parts that are read
+_HEAD = 4096  # bytes
 _MAIN = "word/document.xml"
 _ENCRYPTED = 0x1
-_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # old Word files, and new ones with a password
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # old Word files, and new ones with a password
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 
@@ -30,7 +31,7 @@ class Package:
         self.path = path
         self.warnings: list[str] = []
         self._unpacked = 0
-        if data.startswith(_COMPOUND_FILE):
+        if data.startswith(COMPOUND_FILE):
             raise UserError(f"{path}: an old Word file (.doc) or one with a password; save it as .docx without one")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
@@ -67,6 +68,16 @@ class Package:
             raise UserError(f"{self.path}: {name} is larger than {limit >> 20} MB; too large for one document")
         self._unpacked += len(data)
         return data
+
+    def head(self, name: str) -> str:
+        """The beginning of a part; "" if there is no such part, or it is damaged."""
+        if name not in self._members:
+            return ""
+        try:
+            with self._archive.open(self._members[name]) as stream:
+                return decode(stream.read(_HEAD))[0]
+        except _DAMAGE:
+            return ""
 
     def tree(self, name: str) -> Tree:
         """The XML of a part; what is broken in it becomes a warning."""
