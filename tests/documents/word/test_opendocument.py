@@ -67,6 +67,37 @@ def test_sections_spaces_notes_changes_and_formulas() -> None:
     assert [text[s.start : s.end].split() for s in draft.sentences] == [s.text.split() for s in draft.sentences]
 
 
+def test_raised_numbers_hidden_text_and_bold_headings() -> None:
+    styles = "".join(
+        f"<style:style style:name='{name}' style:family='{family}' style:parent-style-name='{parent}'>"
+        f"<style:text-properties {format}/></style:style>"
+        for name, family, parent, format in (
+            ("Mine", "text", "Up", ""),
+            ("Up", "text", "", "style:text-position='super 58%'"),
+            ("Down", "text", "", "style:text-position='sub 58%'"),
+            ("No", "text", "", "text:display='none'"),
+            ("Bold", "paragraph", "", "style:font-weight='bold'"),
+        )
+    )
+
+    def span(style: str, text: str) -> str:
+        return f"<text:span text:style-name='{style}'>{text}</text:span>"
+
+    entries = "".join(f"<text:p>{n}. Kaiser, W. ({1990 + n}). Busy bees {n}. Nature.</text:p>" for n in (1, 2, 3))
+    body = (
+        "<text:p>On the sleep of bees</text:p><text:p text:style-name='Bold'>Sleep</text:p>"
+        f"<text:p>Bees sleep{span('Up', '1')} at night{span('Mine', '2,3')}. H{span('Down', '2')}O is wet."
+        f"{span('No', 'No.')}<text:placeholder>Click here</text:placeholder></text:p>"
+        f"<text:p text:style-name='Bold'>References</text:p>{entries}"
+    )
+    draft = document(odt(body, styles))
+    assert [section.heading for section in draft.sections] == ["Sleep"]
+    assert [(s.text, s.cited_keys) for s in draft.sentences] == [
+        ("Bees sleep1 at night2,3.", ("1", "2", "3")),
+        ("H2O is wet.", ()),
+    ]
+
+
 def test_deleted_text_that_stands_in_its_place_is_not_read() -> None:
     changes = "".join(
         f'<text:changed-region text:id="{id}"><text:{kind}/></text:changed-region>'

@@ -41,6 +41,10 @@ _INDEXES = frozenset(
 )
 _MAX_SPACES = 999
 _WHITE = " \t\r\n"
+_MAX_CHAIN = 10  # styles that are based on one another
+_FORMATS = ("display", "font-weight", "text-position")
+_BOLD = frozenset({"bold", "600", "700", "800", "900"})
+_RAISED = re.compile(r"super|[1-9]")  # a share of the height, in percent
 _FORMULA = re.compile(r"<(?:[\w.-]+:)?math\b")  # the root element of an object
 _MAX_FORMULA_NUMBER = 8  # characters beside a displayed formula: "(12)"
 
@@ -76,10 +80,14 @@ def read_opendocument(package: Package) -> WordText:
     described = package.root("meta.xml")
     meta = described.find("meta") if described else None
     properties = {p.get("name"): "".join(texts(p)) for p in (meta.find_all("user-defined") if meta else ())}
-    walker = _TextWalker(package, _style_sheet(package, root), bookmarked_codes(properties), _deletions(body))
+    styles, formats = _style_sheet(package, root)
+    walker = _TextWalker(package, styles, formats, bookmarked_codes(properties), _deletions(body))
     walker.walk_blocks(body)
     walker.finish()
     return WordText(walker.flow, walker.works, plain_text(meta.find("title")) if meta else "")
+
+
+Formats = Mapping[tuple[str, str], Mapping[str, str]]  # of characters, by family and name of the style
 
 
 @dataclass(slots=True)
@@ -94,6 +102,7 @@ class _TextWalker:
 
     package: Package
     styles: StyleSheet
+    formats: Formats
     bookmarks: Mapping[str, str]  # citations by the name of the bookmark they are at
     deletions: Collection[str]  # the changes that delete text where it stands
     flow: Flow = field(default_factory=Flow)
@@ -111,6 +120,8 @@ class _TextWalker:
     spaced: bool = True  # the line so far is empty or ends in white space, which then is folded
     formulas: int = 0  # of the line
     letters: int = 0  # of the line, without formulas
+    bold_letters: int = 0
+    format: Mapping[str, str] = field(default_factory=dict)  # of the characters that are read
 
     def walk_blocks(self, node: Node) -> None:
         """Read the paragraphs, lists and tables of an element."""
@@ -140,7 +151,8 @@ class _TextWalker:
     def _read_paragraph(self, node: Node) -> None:
         if self.flow.is_full:
             return
-        role, level = self.styles.role(node.attributes.get("style-name", ""))
+        style = node.get("style-name")
+        role, level = self.styles.role(style)
         if node.tag == "h" and role in ("body", "heading"):
             role, level = "heading", attribute_number(node, "outline-level", 1)
         if self.contexts and not (role == "caption" and self.contexts[-1] == "table"):
@@ -151,9 +163,11 @@ class _TextWalker:
             line.numbered = "item" in self.contexts
         self.flow.paragraphs.append(line)
         outer, self.paragraph, self.spaced = self.paragraph, node, True
-        self.formulas = self.letters = 0
+        self.formulas = self.letters = self.bold_letters = 0
+        self.format = self.formats.get(("paragraph", style), {})
         self._walk_inline(node.children)
         line.end = self.flow.length
+        line.bold = 0 < self.letters == self.bold_letters
         if self.formulas and self.letters <= _MAX_FORMULA_NUMBER:
             line.role = "formula"
         self.flow.end_line()
@@ -199,11 +213,15 @@ class _TextWalker:
             self.deleting.add(node.get("change-id"))
         elif tag == "change-end":
             self.deleting.discard(node.get("change-id"))
+        elif tag == "placeholder" or node.get("showing-place-holder") == "true":
+            return
         elif tag == "note":
             if (body := node.find("note-body")) is not None and not self.deleting:
                 self.notes.append((self.flow.length, body))
         elif tag == "frame":
             self._read_frame(node)
+        elif tag == "span":
+            self._read_span(node)
         elif tag == "reference-mark-start":
             self.marks[name] = _OpenCitation(read_field(name), self.flow.length)
         elif tag == "bookmark-start" and name in self.bookmarks:
@@ -220,6 +238,15 @@ class _TextWalker:
             self._cite(_OpenCitation(WordField("citation", (_bibliography_item(node),)), start))
         else:
             self._walk_inline(node.children)
+
+    def _read_span(self, node: Node) -> None:
+        outer, start = self.format, self.flow.length
+        self.format = {**outer, **self.formats.get(("text", node.get("style-name")), {})}
+        if self.format.get("display") != "none":  # else it is hidden
+            self._walk_inline(node.children)
+        if _RAISED.match(self.format.get("text-position", "")) and self.flow.length > start:
+            self.flow.raised.append((start, self.flow.length))
+        self.format = outer
 
     def _open_bookmark(self, name: str, meaning: WordField) -> None:
         self.marks[name] = _OpenCitation(meaning, self.flow.length)
@@ -275,7 +302,9 @@ class _TextWalker:
             if text == EQUATION:
                 self.formulas += 1
             else:
-                self.letters += len(text.strip())
+                letters = len(text.strip())
+                self.letters += letters
+                self.bold_letters += letters * (self.format.get("font-weight") in _BOLD)
 
     def finish(self) -> None:
         """Put citations in order, without those inside another."""
@@ -331,19 +360,30 @@ def _bibliography_item(mark: Node) -> CitedItem:
     return CitedItem(f"libreoffice {id}", reference)
 
 
-def _style_sheet(package: Package, content: Node | None) -> StyleSheet:
+def _style_sheet(package: Package, content: Node | None) -> tuple[StyleSheet, Formats]:
+    """The styles of paragraphs, and how the characters of each style are shown."""
     styles: dict[str, Style] = {}
+    own_formats: dict[tuple[str, str], tuple[str, Mapping[str, str]]] = {}  # with the parent's name
     for root in (package.root("styles.xml"), content):
         for style in root.descend("style") if root else ():
-            attributes = style.attributes
-            if attributes.get("family", "paragraph") != "paragraph":
-                continue
-            styles[attributes.get("name", "")] = Style(
-                attributes.get("display-name", "") or attributes.get("name", ""),
-                attributes.get("parent-style-name", ""),
-                attribute_number(style, "default-outline-level") or None,
-            )
-    return StyleSheet(styles)
+            family, name, parent = style.get("family") or "paragraph", style.get("name"), style.get("parent-style-name")
+            own = style.find("text-properties")
+            own_formats[family, name] = parent, {k: own.get(k) for k in _FORMATS if k in own.attributes} if own else {}
+            if family == "paragraph":
+                outline = attribute_number(style, "default-outline-level") or None
+                styles[name] = Style(style.get("display-name") or name, parent, outline)
+    return StyleSheet(styles), {key: _inherited_format(*key, own_formats) for key in own_formats}
+
+
+def _inherited_format(
+    family: str, name: str, own_formats: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]]
+) -> Mapping[str, str]:
+    """The format of a style with what those above it say."""
+    format: Mapping[str, str] = {}
+    for _ in range(_MAX_CHAIN):
+        name, own = own_formats.get((family, name), ("", {}))
+        format = {**own, **format}
+    return format
 
 
 READER = OpenDocumentReader()

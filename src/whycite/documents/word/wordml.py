@@ -201,14 +201,13 @@ class _Walker:
 
     def _read_table(self, node: Node) -> None:
         rows = [row for row in node.descend("tr", skip={"tr", "tbl"}) if row.find("trPr", "del") is None]
-        cells = [
-            [cell for cell in row.descend("tc", skip={"tc"}) if cell.find("tcPr", "cellDel") is None] for row in rows
-        ]
+        cells = [list(row.descend("tc", skip={"tc"})) for row in rows]
         # A table with one column is a frame around text.
         context: ParagraphRole | None = "table" if any(len(row) > 1 for row in cells) else None
         for row in cells:
             for cell in row:
-                self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
+                if cell.find("tcPr", "cellDel") is None:
+                    self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
 
     def _read_paragraph(self, node: Node) -> None:
         if self.flow.is_full:
