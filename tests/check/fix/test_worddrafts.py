@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.wordfiles import docx, field, paragraph, run, zotero_field
 from whycite import read
 from whycite.check.fix.planning import plan
 from whycite.check.fix.worddrafts import comment_findings, insert_citations
-from whycite.documents.model import Reference
+from whycite.documents.model import Publication, Reference
 from whycite.documents.word import text_of
 from whycite.errors import UserError
 
@@ -104,6 +105,19 @@ def test_a_new_paper_becomes_text_and_joins_the_reference_list(tmp_path: Path) -
     assert [after.by_id[key].title for key in sentence.cited_keys] == ["Sleep of bees"]
     assert part(fixed.content).count('w:author="whycite"') == 3  # the citation, the entry, and the end before it
     assert "<w:i/>" in re.search(r"<w:ins .*?</w:ins>", part(fixed.content))[0]  # type: ignore[index]
+
+
+def test_a_new_entry_says_where_the_paper_appeared(tmp_path: Path) -> None:
+    draft = write(tmp_path / "draft.docx", BODY + paragraph("Cats sleep (Doe & Roe, 2001).") + TYPED)
+    checked = check_by_words(draft)
+    [(index, finding)] = [(n, f) for n, f in enumerate(checked.findings) if f.recommendations]
+    best = finding.recommendations[0]
+    published = Publication(volume="163", issue="5", pages="565-584")
+    paper = replace(best.recommendation.paper, publication=published, doi="10.1007/bf00603841")
+    chosen = replace(best, recommendation=replace(best.recommendation, paper=paper))
+    fixed = insert_citations(checked, draft.read_bytes(), NOW, {index: chosen})
+    expected = "Journal of Rest, 163(5), 565–584. https://doi.org/10.1007/bf00603841\n"
+    assert text_of(fixed.content, "").endswith(f"Kaiser, Walter (1988). Sleep of bees. {expected}")
 
 
 def test_numbers_go_on_counting(tmp_path: Path) -> None:

@@ -219,8 +219,12 @@ def _names_and_year(paper: Paper, link: str) -> str:
 
 
 def _entry(paper: Paper) -> str:
-    """A printed entry: names, year, title, venue, DOI."""
+    """A printed entry: names, year, title, where it appeared, DOI."""
+    published = paper.publication
+    issue = f"({published.issue})" if published.issue else ""
+    pages = published.pages.replace("--", "-").replace("-", "–")
+    appeared = ", ".join(filter(None, (paper.venue or published.publisher, f"{published.volume}{issue}", pages)))
     names = "; ".join(paper.authors)
     address = f"https://doi.org/{paper.doi}" if paper.doi else ""
-    parts = (f"{names} ({paper.year or 'n.d.'})".strip(), paper.title, paper.venue)
+    parts = (f"{names} ({paper.year or 'n.d.'})".strip(), paper.title, appeared)
     return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), *([address] if address else [])])
