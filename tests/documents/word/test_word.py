@@ -379,6 +379,15 @@ def test_more_paragraphs_than_any_document_has_are_read_up_to_a_limit(monkeypatc
     assert any("the rest is not read" in warning for warning in draft.warnings)
 
 
+def test_a_document_of_200_pages_with_a_run_for_each_word_is_read_whole() -> None:
+    formatting = '<w:rFonts w:ascii="Arial"/><w:sz w:val="24"/><w:szCs w:val="24"/><w:lang w:val="en-US"/>'
+    runs = run("word ", formatting) * 119 + run("end. ", formatting)
+    started = time.process_time()
+    draft = document(docx(paragraph(runs) * 833))
+    assert (len(draft.sentences), draft.warnings) == (833, ())
+    assert time.process_time() - started < 8  # 3 seconds by itself
+
+
 @pytest.mark.parametrize("inner", ["<w:r><w:t>ab </w:t></w:r>", "<m:oMath/>"])
 def test_paragraphs_whose_ends_were_deleted_take_linear_time(inner: str) -> None:
     joined = f"<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>{inner}</w:p>"
