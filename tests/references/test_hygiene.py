@@ -67,6 +67,12 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("placeholder", "title = {[Insert Title Here]}", "title = {Who let the dogs out???}"),
         ("placeholder", "author = {Author, First and Author, Second}", "author = {First, Ruth}"),
         ("placeholder", "author = {XXX, YYY}", "author = {Xi, Yu}"),
+        ("placeholder", "author = {Lastname, F. and Surname, G.}", "author = {Lastnamer, F. and Surnam, G.}"),
+        ("placeholder", "author = {Mouse, Mickey}", "author = {Mouse, Michael}"),
+        ("placeholder", "author = {Max Mustermann}", "author = {Max Muster}"),
+        ("placeholder", "journal = {Journal of [Field]}", "journal = {[Journal of Chinese medicine]}"),
+        ("placeholder", "year = {[Year]}", "year = {[n.d.]}"),
+        ("placeholder", "url = {https://www.example.com/paper}", "url = {https://example.community/paper}"),
         ("placeholder", "journal = {Journal Name}", "journal = {Journal of Names}"),
         ("placeholder", "journal = {???}", "journal = {Advances in Cryptology???ASIACRYPT 2001}"),  # a lost dash
         ("placeholder", "year = {20XX}", "year = {19??}"),  # as libraries write it
@@ -168,6 +174,30 @@ def test_duplicates_with_other_authors_say_so(tmp_path: Path) -> None:
         f"the same paper as 'real' ({tmp_path / 'refs.bib'}:1), which does not name “Romano, Giulia” among its "
         "authors; one of the two is wrong"
     ]
+
+
+def test_a_thesis_and_a_paper_of_the_same_title_are_two_works(tmp_path: Path) -> None:
+    title = "title = {Collaborative annotation of proteins}, author = {Salazar, Gustavo}"
+    messages = _duplicates(
+        tmp_path,
+        f"@mastersthesis{{thesis, {title}, school = {{UCT}}, year = 2010}}\n"
+        f"@article{{paper, {title}, journal = {{BMC Bioinformatics}}, year = 2010}}\n"
+        f"@phdthesis{{again, {title}, school = {{University of Cape Town}}, year = 2010}}\n",
+    )
+    assert messages["paper"] == []
+    assert "the same paper as 'thesis'" in messages["again"][0]
+
+
+def test_a_key_in_other_capitals_is_an_error_only_where_it_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text("@misc{Scott70, title = {Constructive validity}, author = {Scott, Dana}}\n")
+    (tmp_path / "draft.tex").write_text(
+        "\\begin{document}\nSee \\cite{scott70}.\n\\bibliography{refs}\n\\end{document}\n"
+    )
+    (tmp_path / "draft.md").write_text("---\nbibliography: refs.bib\n---\nSee @scott70.\n")
+    for name, rule in (("draft.tex", "key-case"), ("draft.md", "missing-entry")):
+        report = check_references(tmp_path / name, use_library=False)
+        problems = {reference.entry.key: reference.problems for reference in report.references}
+        assert [problem.rule for problem in problems["scott70"]] == [rule]
 
 
 def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:

@@ -41,7 +41,17 @@ _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
 _UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
 _UNSURE_TITLE = re.compile(r"\?{4,}|^\?{3}|^(?:TODO|TBD|FIXME)\b(?! list)")  # a title may end in "???"
 _X_ALONE = re.compile(r"(?:x{2,}|y{2,}|z{2,})(?: (?:x{2,}|y{2,}|z{2,}))*")  # for what is not known yet
-_X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}", re.IGNORECASE)
+_X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}|yyyy", re.IGNORECASE)
+# What a template has in brackets; titles in brackets are translated.
+_BLANK = re.compile(
+    r"[\[<]((?:the|your|insert|name|names|of|journal|conference|proceedings|field|topic|subject|venue|year|publication)"
+    r"(?: |(?=[\]>])))+[\]>]",
+    re.IGNORECASE,
+)
+_BLANK_NAME = re.compile(
+    r"(?:last ?name|sur ?name|family ?name)\d? [a-z]|[a-z] (?:last ?name|sur ?name|family ?name)\d?"
+)
+_RESERVED_ADDRESS = re.compile(r"https?://(?:[\w-]{1,63}\.){0,3}example\.(?:com|org|net)(?![\w.-])", re.IGNORECASE)
 _X_DOI = re.compile(r"10\.\d{4,9}/(?:x{3,}|xyz\d*|example|placeholder|insert[-_]?doi|todo)(?:[./-]x+)*", re.IGNORECASE)
 _MALFORMED_YEAR = re.compile(r"'?\d{1,2}|\d{5,}", re.ASCII)  # three digits may be a year of antiquity
 _ARXIV_NUMBER = re.compile(
@@ -83,16 +93,21 @@ def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     if names:
         yield ReferenceProblem("placeholder", "author", f"“{names[0]}” is not an author")
     venue = entry.reference.venue
-    if venue and (normalise_title(venue) in _PLACEHOLDER_VENUES or _UNSURE.fullmatch(venue)):
+    if venue and (normalise_title(venue) in _PLACEHOLDER_VENUES or _UNSURE.fullmatch(venue) or _BLANK.search(venue)):
         yield ReferenceProblem("placeholder", "venue", f"“{venue}” is not a journal or a conference")
     year = _value(entry, "year")
-    if _X_YEAR.fullmatch(year) or _UNSURE.fullmatch(year):
+    if _X_YEAR.fullmatch(year) or _UNSURE.fullmatch(year) or _BLANK.fullmatch(year):
         yield ReferenceProblem("placeholder", "year", f"“{year}” is not a year")
+    address = _value(entry, "url") or entry.reference.publication.url
+    if _RESERVED_ADDRESS.match(address):  # by RFC 2606, nothing is there
+        yield ReferenceProblem("placeholder", "url", f"“{address}” is an address for examples, where no paper is")
 
 
 def _is_placeholder_name(author: str) -> bool:
     name = normalise_title(author)
-    return not name or name in _PLACEHOLDER_NAMES or bool(_X_ALONE.fullmatch(name) or _UNSURE.search(author))
+    if not name or name in _PLACEHOLDER_NAMES:
+        return True
+    return bool(_X_ALONE.fullmatch(name) or _BLANK_NAME.fullmatch(name) or _UNSURE.search(author))
 
 
 def _year(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
@@ -352,10 +367,13 @@ def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferencePr
     missing = []
     for key, place in (bibliography.citations or {}).items():
         if key not in keys:
-            message = "the draft cites this key, but no entry has it"
+            problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
             if spelling := spellings.get(key.lower()):
+                # BibTeX finds the entry, biber and all others do not.
+                rule = "key-case" if bibliography.document.format == "latex" else "missing-entry"
                 message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
-            missing.append((Entry(Reference(key), *place), ReferenceProblem("missing-entry", "", message)))
+                problem = ReferenceProblem(rule, "", message)
+            missing.append((Entry(Reference(key), *place), problem))
     return missing
 
 
@@ -387,8 +405,9 @@ def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProble
                     message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
                     yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
                 break
-        if by_paper[paper] and not shared:
-            yield position, _duplicate(entry.reference, by_paper[paper])
+        twins = [twin for twin in by_paper[paper] if _is_thesis(twin.reference) == _is_thesis(entry.reference)]
+        if twins and not shared:
+            yield position, _duplicate(entry.reference, twins)
         by_paper[paper].append(entry)
 
 
@@ -404,6 +423,11 @@ def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> Refere
     return ReferenceProblem(
         "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
     )
+
+
+def _is_thesis(reference: Reference) -> bool:
+    """Whether a reference is to a thesis, beside which a paper may have the same title."""
+    return reference.publication.type == "thesis"
 
 
 def _papers(entries: Sequence[Entry]) -> list[int]:

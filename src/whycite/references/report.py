@@ -66,6 +66,7 @@ _RULES = (
     ReferenceRule(
         "missing-entry", "error", "a key is cited, or fields are taken from one, that the bibliography lacks"
     ),
+    ReferenceRule("key-case", "warning", "a key is cited with other capitals than its entry has"),
     ReferenceRule("doubled-key", "error", "two entries have the same key"),
     ReferenceRule("shared-identifier", "error", "two entries with different titles have the same identifier"),
     ReferenceRule("duplicate", "warning", "two entries are the same paper"),
