@@ -42,6 +42,26 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("malformed-arxiv", "url = {https://arxiv.org/abs/2101.0123}", "url = {https://arxiv.org/abs/1401.0123v2}"),
         ("malformed-arxiv", "note = {arXiv:1401.01234}", "note = {arXiv:hep-th/9901001}"),
         ("malformed-arxiv", "note = {arXiv:3005.01234}", "eprint = {1208.017}, archiveprefix = {ascl}"),
+        (
+            "identifiers-differ",
+            "doi = {10.48550/arXiv.1706.03762}, eprint = {1810.04805}, archiveprefix = {arXiv}",
+            "doi = {10.48550/arXiv.1706.03762}, eprint = {1706.03762v2}, archiveprefix = {arXiv}",
+        ),
+        (
+            "identifiers-differ",
+            "journal = {arXiv preprint arXiv:1706.03762}, url = {https://arxiv.org/abs/1810.04805}",
+            "journal = {arXiv preprint arXiv:1706.03762}, url = {https://arxiv.org/pdf/1706.03762v5}",
+        ),
+        (
+            "identifiers-differ",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1038/nature14539}",
+            "doi = {10.1038/171737a0}, url = {https://www.nature.com/articles/171737a0}",
+        ),
+        (
+            "identifiers-differ",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1038/171964b0}",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1101/2020.05.01.071234}",
+        ),
         ("malformed-pmid", "pmid = {PMC123}", "pmid = {12345678}"),
         ("malformed-isbn", "isbn = {978-3-16-148410-1}", "isbn = {978-3-16-148410-0}"),
         ("malformed-isbn", "isbn = {0-306-40615-3}", "isbn = {0-306-40615-2}"),
@@ -134,6 +154,8 @@ def test_certain_corrections() -> None:
         ("journal = {arXiv preprint arXiv:2105.01234}, year = 2015", ["year-differs"]),
         ("journal = {CoRR}, eprint = {hep-th/9901001}, year = 1990", ["year-differs"]),
         ("journal = {arXiv preprint arXiv:1901.01234}, year = 2018", []),  # sent in on New Year's Eve
+        ("journal = {bioRxiv}, doi = {10.1101/2020.05.01.071234}, year = 2019", ["year-differs"]),
+        ("journal = {Annals of Bees}, doi = {10.1101/2020.05.01.071234}, year = 2021", []),  # published later
         ("journal = {Annals of Bees}, eprint = {2105.01234}, year = 1999", []),  # put there later
     ],
 )

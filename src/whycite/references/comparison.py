@@ -19,7 +19,7 @@ from whycite.references.report import ReferenceProblem
 from whycite.text.tokens import fold
 from whycite.text.wordlists import FUNCTION_WORDS
 
-__all__ = ["authors_agree", "differences", "same_identifier", "same_work", "titles_agree"]
+__all__ = ["authors_agree", "differences", "has_many_dois", "same_identifier", "same_work", "titles_agree"]
 
 _SAME_WORD = 0.75  # similarity of letters from which two spellings are one word or name
 _MIN_SHORT_TITLE = (
@@ -175,7 +175,7 @@ def differences(reference: Reference, record: Reference, source: str) -> Iterato
     if _years_differ(reference, record):
         yield ReferenceProblem("year-differs", "year", f"{reference.year}, but {source} has {record.year}")
     doi, recorded_doi = normalise_doi(reference.doi), normalise_doi(record.doi)
-    if not identifier and doi and recorded_doi and not any(map(_has_many_dois, (doi, recorded_doi))):
+    if not identifier and doi and recorded_doi and not any(map(has_many_dois, (doi, recorded_doi))):
         yield ReferenceProblem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
 
 
@@ -223,7 +223,7 @@ def _is_paper(reference: Reference, record: Reference) -> bool:
     return bool(record.doi) and tells_paper(normalise_title(reference.title))
 
 
-def _has_many_dois(doi: str) -> bool:
+def has_many_dois(doi: str) -> bool:
     """Whether what a DOI belongs to may have others: preprints, data, books and their chapters, renamed articles."""
     return is_preprint(doi) or bool(_DATA_DOI.match(doi) or _RENAMED_DOI.match(doi) or _BOOK_DOI.search(doi))
 

@@ -18,7 +18,7 @@ from whycite.documents.identity import (
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
-from whycite.references.comparison import authors_agree, titles_agree
+from whycite.references.comparison import authors_agree, has_many_dois, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
@@ -60,7 +60,9 @@ _ARXIV_NUMBER = re.compile(
 _NEW_ARXIV_ID = re.compile(r"(\d\d)(0[1-9]|1[0-2])\.(\d{4,5})")
 _OLD_ARXIV_ID = re.compile(r"[a-z-]+/(\d\d)\d{5}")
 _ARXIV_FIELDS = ("eprint", "journal", "journaltitle", "note", "howpublished", "url")
+_ARXIV_NAMES = ("eprint", "journal", "journaltitle", "url")
 _ARXIV_VENUE = re.compile(r"arxiv\b|corr\b|computing research repository", re.IGNORECASE)
+_POSTED_DOI = re.compile(r"10\.1101/(20\d\d)\.[01]\d\.[0-3]\d\.\d")  # of bioRxiv and medRxiv
 _MAX_SEARCHED = 2000  # characters of a field
 _MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
 _MAX_QUOTED = 60  # characters of an author list that are quoted
@@ -74,7 +76,18 @@ def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     yield from _placeholders(entry)
     yield from _year(entry, this_year)
     yield from _arxiv(entry, this_year)
-    for check in (_doi, _pmid, _isbn, _issn, _orcid, _et_al, _author_list, _missing_fields, _no_identifier):
+    for check in (
+        _identifiers_differ,
+        _doi,
+        _pmid,
+        _isbn,
+        _issn,
+        _orcid,
+        _et_al,
+        _author_list,
+        _missing_fields,
+        _no_identifier,
+    ):
         yield from check(entry)
 
 
@@ -147,6 +160,27 @@ def _arxiv(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     doi = _value(entry, "doi").lower()
     if "10.48550/" in doi and not normalise_arxiv(doi):
         yield ReferenceProblem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
+
+
+def _identifiers_differ(entry: Entry) -> Iterator[ReferenceProblem]:
+    """Two identifiers of one kind in one entry, of which one belongs to another paper."""
+    archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
+    texts = {name: _value(entry, name)[:_MAX_SEARCHED] for name in _ARXIV_NAMES}
+    texts["eprint"] = f"arXiv:{texts['eprint']}" if archive == "arxiv" else ""
+    found = {name: match[1] for name, text in texts.items() if (match := _ARXIV_NUMBER.search(text))}
+    doi, linked_doi = (normalise_doi(_value(entry, name)) for name in ("doi", "url"))
+    if "10.48550/" in doi and (number := normalise_arxiv(doi)):
+        found["doi"] = number
+    for name, number in found.items():
+        first, first_number = next(iter(found.items()))
+        if number != first_number:
+            message = f"arXiv id {first_number} in the field {first}, but {number} in the field {name}"
+            yield ReferenceProblem("identifiers-differ", name, message)
+            return
+    is_part = doi.startswith(linked_doi) or linked_doi.startswith(doi)  # one of them may be ""
+    if not is_part and not has_many_dois(doi) and not has_many_dois(linked_doi):
+        message = f"the DOI is {doi}, but the address is that of {linked_doi}"
+        yield ReferenceProblem("identifiers-differ", "url", message)
 
 
 def _no_arxiv_id(text: str) -> str:
@@ -324,6 +358,9 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     if reference.year and arxiv_year - reference.year > _YEARS_APART:
         yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {arxiv_year}")
     doi = normalise_doi(reference.doi)
+    posted = _POSTED_DOI.match(doi)
+    if posted and reference.year and reference.year < int(posted[1]):
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the DOI is of {posted[1]}")
     for venue in _VENUES if doi else ():
         match = venue.doi.match(doi) if venue.doi else None
         if not match:

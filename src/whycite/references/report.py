@@ -62,6 +62,7 @@ _RULES = (
     ReferenceRule("author-differs", "error", "the paper is by other authors", differs=True),
     ReferenceRule("year-differs", "warning", "the paper is from another year", differs=True),
     ReferenceRule("venue-differs", "warning", "the DOI belongs to another journal or conference", differs=True),
+    ReferenceRule("identifiers-differ", "warning", "two fields of the entry identify two papers", differs=True),
     ReferenceRule("authors-missing", "note", "the paper has more authors"),
     ReferenceRule(
         "missing-entry", "error", "a key is cited, or fields are taken from one, that the bibliography lacks"
