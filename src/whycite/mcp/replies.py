@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from whycite.check.findings import CitationProblem, Finding
 from whycite.cite.recommendations import Recommendation
 from whycite.documents.model import Document, Sentence
+from whycite.documents.references.notices import PaperStatus
 from whycite.references.report import COMMON_RULES, SEVERITIES, CheckedReference, Severity
 from whycite.references.report import Verdict as ReferenceVerdict
 from whycite.service.shelf import SourceMatch
@@ -62,6 +63,7 @@ class CitationQuote(TypedDict):
     source: str
     source_key: str  # to read it by
     year: int | None
+    status: NotRequired[PaperStatus]  # of that document: retracted, say
 
 
 class OwnWords(TypedDict):
@@ -272,6 +274,7 @@ def recommended_paper(recommendation: Recommendation, file: str, tokens: int) ->
             "source": quote.source.title,
             "source_key": quote.source.key,
             "year": quote.source.year,
+            **({"status": quote.source.status} if quote.source.status else {}),
         }
         for quote in recommendation.evidence[:_MAX_EVIDENCE]
     ]

@@ -64,7 +64,7 @@ def _comment(finding: Finding) -> str:
         for evidence in proposal.recommendation.evidence[:1]:
             sentence = " ".join(evidence.sentence.split())
             quoted = sentence if len(sentence) <= _MAX_EVIDENCE else f"{sentence[:_MAX_EVIDENCE].rsplit(' ', 1)[0]} …"
-            source = evidence.source.title or evidence.source.key
+            source = ", ".join(filter(None, (evidence.source.title or evidence.source.key, evidence.source.facts)))
             lines.append(f"    cited for: “{quoted}”" + (f" ({source})" if source else ""))
     return "\n".join([*lines, *([problem_message(finding)] if finding.problems else [])])
 
