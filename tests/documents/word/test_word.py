@@ -195,6 +195,19 @@ def test_notes_stand_after_their_paragraph_and_lend_their_citations() -> None:
     assert [s.cited_keys for s in draft.sentences] == [("Kaiser1995",), (), ("Kaiser1995",), ()]
 
 
+def test_a_note_that_is_a_reference_makes_its_sentence_one_that_cites() -> None:
+    notes = {1: "Brian Cowan, The Social Life of Coffee (New Haven: Yale, 2005), 12.", 2: "We say more below."}
+    content = "".join(f'<w:footnote w:id="{id}">{paragraph(text)}</w:footnote>' for id, text in notes.items())
+    marks = [f'<w:r><w:footnoteReference w:id="{id}"/></w:r>' for id in notes]
+    draft = document(
+        docx(paragraph("Coffee is old.", marks[0], " So is tea.", marks[1]), {"word/footnotes.xml": content})
+    )
+    assert [(s.text, s.cites, s.cited_keys) for s in draft.sentences[:2]] == [
+        ("Coffee is old.", True, ()),
+        ("So is tea.", False, ()),
+    ]
+
+
 def test_tables_captions_lists_equations_and_what_is_not_text() -> None:
     cells = paragraph("Cell"), paragraph("Known ", zotero_field([SMITH], "(Smith, 2010)"))
     table = "<w:tbl><w:tr>" + "".join(f"<w:tc>{cell}</w:tc>" for cell in cells) + "</w:tr></w:tbl>"
