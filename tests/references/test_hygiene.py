@@ -198,6 +198,15 @@ def test_duplicates_with_other_authors_say_so(tmp_path: Path) -> None:
     ]
 
 
+def test_duplicates_of_another_year_say_so(tmp_path: Path) -> None:
+    messages = _duplicates(
+        tmp_path,
+        "@misc{real, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, doi = {10.1/b}, year = 1988}\n"
+        "@misc{late, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, doi = {10.1/b}, year = 1998}\n",
+    )
+    assert messages["late"] == [f"the same paper as 'real' ({tmp_path / 'refs.bib'}:1), which is from 1988"]
+
+
 def test_a_thesis_and_a_paper_of_the_same_title_are_two_works(tmp_path: Path) -> None:
     title = "title = {Collaborative annotation of proteins}, author = {Salazar, Gustavo}"
     messages = _duplicates(

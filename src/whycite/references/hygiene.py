@@ -456,6 +456,8 @@ def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> Refere
     message = f"the same paper as '{entry.key}' ({entry.place})"
     stranger = authors_agree(reference.authors, entry.reference.authors)
     if not stranger:
+        if reference.year and entry.reference.year and reference.year != entry.reference.year:
+            message += f", which is from {entry.reference.year}"
         return ReferenceProblem("duplicate", "", message)
     return ReferenceProblem(
         "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
