@@ -46,7 +46,7 @@ def test_references_online(run: Callable[..., Result], bibliography: Path, local
 def test_fix_online(run: Callable[..., Result], bibliography: Path) -> None:
     result = run("references", "refs.bib", "--online", "--fix", "--yes")
     assert "Services prefer to know whom to write to" in result.stderr
-    assert "year = 1988, doi = {10.1007/bf00603841}}" in bibliography.read_text("utf-8")
+    assert "year = 1988,\n  doi = {10.1007/bf00603841}}" in bibliography.read_text("utf-8")
 
 
 def test_services_that_fail_are_named(
