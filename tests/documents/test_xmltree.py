@@ -235,3 +235,7 @@ def test_elements_to_skip_leave_no_trace_and_move_nothing() -> None:
         "d",
     ]
     assert text[root.children[-1].start : root.children[-1].end] == "<d>three</d>"
+    text = "<a><c><b/></c><c/><d/></a>"
+    nodes = parse_tree(text, "", {"b"}).root
+    assert nodes is not None
+    assert [text[node.start : node.end] for node in nodes.children] == ["<c><b/></c>", "<c/>", "<d/>"]

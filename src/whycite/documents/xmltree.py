@@ -189,6 +189,7 @@ class _TreeBuilder:
         self._stack: list[Node] = []
         self._skip = skip
         self._skipped = 0  # elements to skip that are open
+        self._skipped_in: Node | None = None  # the element around the last one that was skipped
         self._nodes = 0
         self._verbatim = False  # inside a CDATA section
         self._text_range = (0, 0)  # characters not yet added to the tree
@@ -212,6 +213,7 @@ class _TreeBuilder:
         tag = name.rpartition(":")[2]
         if self._skipped or tag in self._skip:
             self._skipped += 1
+            self._skipped_in = self._stack[-1] if self._stack else None
             return
         self._flush()
         if len(self._stack) >= MAX_DEPTH:
@@ -233,7 +235,8 @@ class _TreeBuilder:
             return
         self._flush()
         node, offset = self._stack.pop(), self._offset()
-        empty = not node.children and self._text.startswith("/>", offset - 2)
+        is_bare = not node.children and node is not self._skipped_in
+        empty = is_bare and self._text.startswith("/>", offset - 2)
         node.end = offset if empty else self._text.index(">", offset) + 1
 
     def _characters(self, data: str) -> None:

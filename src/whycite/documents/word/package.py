@@ -32,7 +32,7 @@ class Package:
     def __init__(self, data: bytes, path: str) -> None:
         self.path = path
         self.warnings: list[str] = []
-        self._unpacked = 0
+        self._unpacked: dict[str, int] = {}  # bytes of the parts that were read, which may be read again
         if data.startswith(COMPOUND_FILE):
             raise UserError(f"{path}: an old Word file (.doc) or one with a password; save it as .docx without one")
         try:
@@ -60,7 +60,7 @@ class Package:
         member = self._members[name]
         if member.flag_bits & _ENCRYPTED:
             raise UserError(f"{self.path}: protected by a password; save it without one")
-        limit = min(MAX_BYTES, _MAX_UNPACKED - self._unpacked)
+        limit = min(MAX_BYTES, _MAX_UNPACKED - sum(self._unpacked.values()) + self._unpacked.get(name, 0))
         try:
             with self._archive.open(member) as stream:
                 data = stream.read(limit + 1)
@@ -68,7 +68,7 @@ class Package:
             raise UserError(f"{self.path}: {name} is damaged ({error}); open the file and save it again") from error
         if len(data) > limit:
             raise UserError(f"{self.path}: {name} is larger than {limit >> 20} MB; too large for one document")
-        self._unpacked += len(data)
+        self._unpacked[name] = len(data)
         return data
 
     def head(self, name: str) -> str:
