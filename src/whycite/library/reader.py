@@ -339,12 +339,13 @@ class Library:
             self._read_sources(self.snapshot.rows_by_id("documents", "id", unread, _SOURCE_COLUMNS))
         known = {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
         notices = read_notices(self.path, {paper for _, paper in known.values()})  # these may change at any time
-        return {
-            document: replace(
-                source,
-                status=stated(Reference("", title=source.title)).merge(notices.get(paper, PaperNotices())).status,
-            )
+        statuses = {
+            document: stated(Reference("", title=source.title)).merge(notices.get(paper, PaperNotices())).status
             for document, (source, paper) in known.items()
+        }
+        return {
+            document: replace(source, status=status) if (status := statuses[document]) else source
+            for document, (source, _) in known.items()
         }
 
     def _read_sources(self, rows: pa.Table) -> None:
