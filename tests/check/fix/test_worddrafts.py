@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents.word.test_opendocument import odt
 from tests.drafts import check_by_words
 from tests.googledocs import google_docx, google_markdown
 from tests.wordfiles import docx, field, paragraph, run, zotero_field
@@ -197,3 +198,16 @@ def test_typed_citations_in_markdown_are_left_to_the_author(tmp_path: Path) -> N
     assert not fix.changes
     [refusal] = fix.refused
     assert refusal.reason == "the draft cites by numbers, names or links, not by keys; add the citation by hand"
+
+
+def test_a_sentence_that_is_a_pending_change_says_so(tmp_path: Path) -> None:
+    change = "<text:changed-region text:id='c1'><text:insertion/></text:changed-region>"
+    start, end = (f"<text:change-{edge} text:change-id='c1'/>" for edge in ("start", "end"))
+    body = (
+        f"<text:tracked-changes>{change}</text:tracked-changes><text:h>Introduction</text:h>"
+        f"<text:p>{start}It is known that bees rest at night.{end} Cats sleep (Doe, 2001).</text:p><text:h>References</text:h>"
+        "<text:p>Doe, J. (2001). Old work. Nature, 1, 2.</text:p>"
+    )
+    (tmp_path / "draft.odt").write_bytes(odt(body))
+    fixed = insert_citations(check_by_words(tmp_path / "draft.odt"), (tmp_path / "draft.odt").read_bytes(), NOW)
+    assert [refusal.reason for refusal in fixed.refused] == ["the sentence is itself a pending change; accept it first"]

@@ -136,6 +136,7 @@ class _CitationWriter:
             return "", "the draft has no reference list to add it to"
         insertion = self._insertion(finding, proposal, item)
         text = self.editor.text
+        pending = False
         for place in possible_places(text, sentence, finding, proposal, self.document.format):
             gap = "" if insertion.raised or text[place.offset - 1 : place.offset].isspace() else " "
             lead = place.lead + gap
@@ -143,6 +144,9 @@ class _CitationWriter:
                 if needs_entry:
                     self.entries.setdefault(proposal.key, _entry(proposal.recommendation.paper))
                 return insertion.text, ""
+            pending = pending or self.editor.is_pending(place.offset)
+        if pending:
+            return "", "the sentence is itself a pending change; accept it first"
         return "", "there is no place for a citation in this sentence"
 
     def finish(self) -> bytes:
