@@ -205,8 +205,8 @@ def test_a_sentence_that_is_a_pending_change_says_so(tmp_path: Path) -> None:
     start, end = (f"<text:change-{edge} text:change-id='c1'/>" for edge in ("start", "end"))
     body = (
         f"<text:tracked-changes>{change}</text:tracked-changes><text:h>Introduction</text:h>"
-        f"<text:p>{start}It is known that bees rest at night.{end} Cats sleep (Doe, 2001).</text:p><text:h>References</text:h>"
-        "<text:p>Doe, J. (2001). Old work. Nature, 1, 2.</text:p>"
+        f"<text:p>{start}It is known that bees rest at night.{end} Cats sleep (Doe, 2001).</text:p>"
+        "<text:h>References</text:h><text:p>Doe, J. (2001). Old work. Nature, 1, 2.</text:p>"
     )
     (tmp_path / "draft.odt").write_bytes(odt(body))
     fixed = insert_citations(check_by_words(tmp_path / "draft.odt"), (tmp_path / "draft.odt").read_bytes(), NOW)
