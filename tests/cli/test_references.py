@@ -150,7 +150,7 @@ def test_a_missing_entry_is_told_where_it_is_cited(run: Run, project: Path) -> N
     (project / "draft.tex").write_text(DRAFT.replace("lost", "lost,Unused"), "utf-8")
     result = run("references", "draft.tex")
     assert "draft.tex:3: lost  unknown\n  error: the draft cites this key, but no entry has it" in result.stdout
-    assert "Unused  unknown\n  error: the draft cites this key, but the entry is called 'unused'" in result.stdout
+    assert "Unused  unknown\n  warning: the draft cites this key, but the entry is called 'unused'" in result.stdout
     assert "never cited" not in result.stdout
     assert "draft.tex,line=3" in run("references", "draft.tex", "--format", "github").stdout
 

@@ -218,6 +218,24 @@ def test_kinds_of_notices(
     assert _papers(run, unaware)["doi:10.1000/bad"].get("status") == status
 
 
+def test_evidence_from_a_retracted_article_is_marked(run: Run, unaware: Path, watch_list: Callable[..., Path]) -> None:
+    claim = "Honeybees also rest at noon."
+
+    def evidence() -> tuple[dict[str, Any], str]:
+        answer = json.loads(run("cite", claim, "--library", unaware, "--json").stdout)
+        [paper] = [one for one in answer["recommendations"] if one["paper"]["key"] == "doi:10.1000/noon"]
+        return paper["evidence"][0]["source"], " ".join(run("cite", claim, "--library", unaware).stdout.split())
+
+    source, shown = evidence()
+    assert "status" not in source
+    assert "— The rest of animals (2015)" in shown
+    rows = watch_list(_row(OriginalPaperDOI="10.1000/review", Title="The rest of animals"))
+    assert run("retractions", "import", rows, "--library", unaware).exit_code == 0
+    source, shown = evidence()
+    assert source["status"] == "retracted"
+    assert "— The rest of animals (2015, retracted)" in shown
+
+
 def test_a_file_that_is_not_the_list(run: Run, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", "utf-8")
     result = run("retractions", "import", tmp_path / "other.csv")

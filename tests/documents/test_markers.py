@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.thoroughness import MAX_SECONDS, scaled
-from whycite.documents.markers import Marker, find_markers, find_reference_list, split_references
+from whycite.documents.markers import Marker, find_markers, find_reference_list, names_source, split_references
 from whycite.documents.model import Reference
 
 PAPERS = [
@@ -280,3 +280,33 @@ def test_entries_between_blank_lines_may_run_over_several_lines() -> None:
     assert [entry.partition(" (")[0] for _, entry, _, _ in split_references(text)] == [
         "Huss-Danell, K.", "Šimková, M.", "Torrey, J. G.",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Brian Cowan, The Social Life of Coffee (New Haven: Yale University Press, 2005), 12–45.",
+        "Steve Pincus, “Coffee Politicians Does Create,” Journal of Modern History 67 (1995): 807–834.",
+        "See also E. P. Thompson, The Making of the English Working Class (London: Gollancz, 1963).",
+        "Cowan, Social Life, 99.",
+        "Vgl. Habermas: Strukturwandel der Öffentlichkeit, S. 45f.",
+        "Ibid., 45.",
+    ],
+)
+def test_notes_that_name_their_source(note: str) -> None:
+    assert names_source(note)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "However, the colonies were kept in the dark for 12 days, 45.",
+        "Source: authors’ own calculation, 2019.",
+        "In 2005, we moved to London.",
+        "The code is available at https://example.org.",
+        "Alice, Bob and Carol slept in 2005.",
+        "",
+    ],
+)
+def test_notes_that_say_something_else(note: str) -> None:
+    assert not names_source(note)

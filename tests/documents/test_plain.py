@@ -231,6 +231,18 @@ def test_a_long_line_broken_within_a_citation_goes_on() -> None:
     assert document.sentences[0].paragraph == citing.paragraph == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("{\\rtf1\\ansi Hi}", "save it as .docx"),
+        ('<?xml version="1.0"?>\n<office:document office:version="1.3"/>', "save it as .odt"),
+    ],
+)
+def test_formats_of_word_processors_are_not_taken_for_text(text: str, remedy: str) -> None:
+    with pytest.raises(UserError, match=remedy):
+        next(READER.read(Source(MemoryFolder({"a.txt": text.encode()}, ""), "a.txt")))
+
+
 @pytest.mark.parametrize("text", ["<!DOCTYPE html><p>Hi</p>", "\n<html><body>Hi</body></html>"])
 def test_a_web_page_is_not_taken_for_a_paper(text: str) -> None:
     with pytest.raises(UserError, match="web pages cannot be read"):

@@ -223,3 +223,19 @@ def test_a_walk_can_leave_elements_out() -> None:
         else:
             seen.append(f"{'' if opening else '/'}{item.tag}")
     assert seen == ["a", "1", "3", "/a"]
+
+
+def test_elements_to_skip_leave_no_trace_and_move_nothing() -> None:
+    text = "<a>one<b x='1'>no <c/> &nbsp;<b/></b> two<b/><d>three</d></a>"
+    root = parse_tree(text, "", {"b"}).root
+    assert root is not None
+    assert [child if isinstance(child, XmlText) else child.tag for child in root.children] == [
+        XmlText("one", 3, 6),
+        XmlText(" two", text.index(" two"), text.index("<b/><d>")),
+        "d",
+    ]
+    assert text[root.children[-1].start : root.children[-1].end] == "<d>three</d>"
+    text = "<a><c><b/></c><c/><d/></a>"
+    nodes = parse_tree(text, "", {"b"}).root
+    assert nodes is not None
+    assert [text[node.start : node.end] for node in nodes.children] == ["<c><b/></c>", "<c/>", "<d/>"]

@@ -6,7 +6,7 @@ import pytest
 
 from whycite.documents.model import Publication, Reference
 from whycite.references.checking import compare_records
-from whycite.references.comparison import authors_agree, titles_agree
+from whycite.references.comparison import authors_agree, titles_agree, venues_agree
 
 BEES = Reference(
     "bees",
@@ -136,3 +136,26 @@ def test_editions_talks_and_data_keep_their_title() -> None:
     assert _rules(talk, BEES) == ([], None)
     data = replace(BEES, doi="10.5061/dryad.abc")
     assert _rules(data, BEES)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("venue", "recorded", "agree"),
+    [
+        ("J Neurosci", "The Journal of Neuroscience", True),
+        ("PNAS", "Proceedings of the National Academy of Sciences of the United States of America", True),
+        (
+            "Proc. Natl. Acad. Sci. U. S. A.",
+            "Proceedings of the National Academy of Sciences of the United States of America",
+            True,
+        ),
+        ("Science", "Science (New York, N.Y.)", True),
+        ("PLoS Med", "PLOS Medicine", True),
+        ("", "Nature", True),
+        ("Nature Medicine", "eLife", False),
+        ("Nature", "Nature Medicine", False),
+        ("Nature", "Neuron", False),
+    ],
+)
+def test_names_of_one_journal(venue: str, recorded: str, agree: bool) -> None:
+    assert venues_agree(venue, recorded) is agree
+    assert venues_agree(recorded, venue) is agree

@@ -42,6 +42,26 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("malformed-arxiv", "url = {https://arxiv.org/abs/2101.0123}", "url = {https://arxiv.org/abs/1401.0123v2}"),
         ("malformed-arxiv", "note = {arXiv:1401.01234}", "note = {arXiv:hep-th/9901001}"),
         ("malformed-arxiv", "note = {arXiv:3005.01234}", "eprint = {1208.017}, archiveprefix = {ascl}"),
+        (
+            "identifiers-differ",
+            "doi = {10.48550/arXiv.1706.03762}, eprint = {1810.04805}, archiveprefix = {arXiv}",
+            "doi = {10.48550/arXiv.1706.03762}, eprint = {1706.03762v2}, archiveprefix = {arXiv}",
+        ),
+        (
+            "identifiers-differ",
+            "journal = {arXiv preprint arXiv:1706.03762}, url = {https://arxiv.org/abs/1810.04805}",
+            "journal = {arXiv preprint arXiv:1706.03762}, url = {https://arxiv.org/pdf/1706.03762v5}",
+        ),
+        (
+            "identifiers-differ",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1038/nature14539}",
+            "doi = {10.1038/171737a0}, url = {https://www.nature.com/articles/171737a0}",
+        ),
+        (
+            "identifiers-differ",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1038/171964b0}",
+            "doi = {10.1038/171737a0}, url = {https://doi.org/10.1101/2020.05.01.071234}",
+        ),
         ("malformed-pmid", "pmid = {PMC123}", "pmid = {12345678}"),
         ("malformed-isbn", "isbn = {978-3-16-148410-1}", "isbn = {978-3-16-148410-0}"),
         ("malformed-isbn", "isbn = {0-306-40615-3}", "isbn = {0-306-40615-2}"),
@@ -67,6 +87,12 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("placeholder", "title = {[Insert Title Here]}", "title = {Who let the dogs out???}"),
         ("placeholder", "author = {Author, First and Author, Second}", "author = {First, Ruth}"),
         ("placeholder", "author = {XXX, YYY}", "author = {Xi, Yu}"),
+        ("placeholder", "author = {Lastname, F. and Surname, G.}", "author = {Lastnamer, F. and Surnam, G.}"),
+        ("placeholder", "author = {Mouse, Mickey}", "author = {Mouse, Michael}"),
+        ("placeholder", "author = {Max Mustermann}", "author = {Max Muster}"),
+        ("placeholder", "journal = {Journal of [Field]}", "journal = {[Journal of Chinese medicine]}"),
+        ("placeholder", "year = {[Year]}", "year = {[n.d.]}"),
+        ("placeholder", "url = {https://www.example.com/paper}", "url = {https://example.community/paper}"),
         ("placeholder", "journal = {Journal Name}", "journal = {Journal of Names}"),
         ("placeholder", "journal = {???}", "journal = {Advances in Cryptology???ASIACRYPT 2001}"),  # a lost dash
         ("placeholder", "year = {20XX}", "year = {19??}"),  # as libraries write it
@@ -128,6 +154,8 @@ def test_certain_corrections() -> None:
         ("journal = {arXiv preprint arXiv:2105.01234}, year = 2015", ["year-differs"]),
         ("journal = {CoRR}, eprint = {hep-th/9901001}, year = 1990", ["year-differs"]),
         ("journal = {arXiv preprint arXiv:1901.01234}, year = 2018", []),  # sent in on New Year's Eve
+        ("journal = {bioRxiv}, doi = {10.1101/2020.05.01.071234}, year = 2019", ["year-differs"]),
+        ("journal = {Annals of Bees}, doi = {10.1101/2020.05.01.071234}, year = 2021", []),  # published later
         ("journal = {Annals of Bees}, eprint = {2105.01234}, year = 1999", []),  # put there later
     ],
 )
@@ -168,6 +196,39 @@ def test_duplicates_with_other_authors_say_so(tmp_path: Path) -> None:
         f"the same paper as 'real' ({tmp_path / 'refs.bib'}:1), which does not name “Romano, Giulia” among its "
         "authors; one of the two is wrong"
     ]
+
+
+def test_duplicates_of_another_year_say_so(tmp_path: Path) -> None:
+    messages = _duplicates(
+        tmp_path,
+        "@misc{real, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, doi = {10.1/b}, year = 1988}\n"
+        "@misc{late, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, doi = {10.1/b}, year = 1998}\n",
+    )
+    assert messages["late"] == [f"the same paper as 'real' ({tmp_path / 'refs.bib'}:1), which is from 1988"]
+
+
+def test_a_thesis_and_a_paper_of_the_same_title_are_two_works(tmp_path: Path) -> None:
+    title = "title = {Collaborative annotation of proteins}, author = {Salazar, Gustavo}"
+    messages = _duplicates(
+        tmp_path,
+        f"@mastersthesis{{thesis, {title}, school = {{UCT}}, year = 2010}}\n"
+        f"@article{{paper, {title}, journal = {{BMC Bioinformatics}}, year = 2010}}\n"
+        f"@phdthesis{{again, {title}, school = {{University of Cape Town}}, year = 2010}}\n",
+    )
+    assert messages["paper"] == []
+    assert "the same paper as 'thesis'" in messages["again"][0]
+
+
+def test_a_key_in_other_capitals_is_an_error_only_where_it_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text("@misc{Scott70, title = {Constructive validity}, author = {Scott, Dana}}\n")
+    (tmp_path / "draft.tex").write_text(
+        "\\begin{document}\nSee \\cite{scott70}.\n\\bibliography{refs}\n\\end{document}\n"
+    )
+    (tmp_path / "draft.md").write_text("---\nbibliography: refs.bib\n---\nSee @scott70.\n")
+    for name, rule in (("draft.tex", "key-case"), ("draft.md", "missing-entry")):
+        report = check_references(tmp_path / name, use_library=False)
+        problems = {reference.entry.key: reference.problems for reference in report.references}
+        assert [problem.rule for problem in problems["scott70"]] == [rule]
 
 
 def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typer.testing import Result
 from tests.references.conftest import Failure, LocalServices
 
 BIBLIOGRAPHY = """\
-@article{bees, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, journal = {J. Physiol.}, year = 1988}
+@article{bees, title = {Busy bees need rest, too}, author = {Kaiser, Walter}, journal = {J. Comp. Physiol. A},
+  year = 1988}
 @misc{attention, title = {Attention is all you need}, author = {Smith, Ann and Shazeer, Noam}, year = 2017,
   eprint = {1706.03762}, archiveprefix = {arXiv}}
 """
@@ -45,7 +46,7 @@ def test_references_online(run: Callable[..., Result], bibliography: Path, local
 def test_fix_online(run: Callable[..., Result], bibliography: Path) -> None:
     result = run("references", "refs.bib", "--online", "--fix", "--yes")
     assert "Services prefer to know whom to write to" in result.stderr
-    assert "year = 1988, doi = {10.1007/bf00603841}}" in bibliography.read_text("utf-8")
+    assert "year = 1988,\n  doi = {10.1007/bf00603841}}" in bibliography.read_text("utf-8")
 
 
 def test_services_that_fail_are_named(
@@ -65,3 +66,11 @@ def test_nothing_is_sent_without_the_option(
 ) -> None:
     run("references", "refs.bib")
     assert local_services.asked == []
+
+
+def test_a_doi_of_another_journal_is_told_but_not_written(run: Callable[..., Result], bibliography: Path) -> None:
+    bibliography.write_text(BIBLIOGRAPHY.replace("J. Comp. Physiol. A", "Nature Medicine"), "utf-8")
+    result = run("references", "refs.bib", "--online")
+    assert "the DOI may be 10.1007/bf00603841 of “Journal of Comparative Physiology A”" in result.stdout
+    run("references", "refs.bib", "--online", "--fix", "--yes")
+    assert "bf00603841" not in bibliography.read_text("utf-8")

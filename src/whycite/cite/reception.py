@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NotRequired, get_args
 
 from typing_extensions import TypedDict
 
+from whycite.documents.references.notices import PaperStatus
 from whycite.evidence.citationfunctions import CitationFunction, likeliest_functions
 from whycite.text.tokens import fold
 from whycite.text.wordlists import load_tables
@@ -32,6 +33,7 @@ __all__ = [
     "agreement",
     "reception_json",
     "receptions",
+    "source_json",
 ]
 
 Agreement = Literal["agree", "disagree"]
@@ -128,6 +130,7 @@ class SourceJson(TypedDict):
     key: str
     title: str
     year: int | None
+    status: NotRequired[PaperStatus]  # retracted, concern, corrected; missing if it stands
 
 
 class CitingExampleJson(TypedDict):
@@ -166,8 +169,15 @@ def reception_json(reception: Reception) -> ReceptionJson:
 
 
 def _example_json(example: CitingExample) -> CitingExampleJson:
-    source = example.source
     return {
         "sentence": example.sentence,
-        "source": {"key": source.key, "title": source.title, "year": source.year},
+        "source": source_json(example.source),
     }
+
+
+def source_json(source: SourceDocument) -> SourceJson:
+    """A document in which something is said, as JSON."""
+    plain: SourceJson = {"key": source.key, "title": source.title, "year": source.year}
+    if source.status:
+        plain["status"] = source.status
+    return plain

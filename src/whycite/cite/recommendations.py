@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol
 from typing_extensions import TypedDict
 
 from whycite.cite.fit import nothing_fits
-from whycite.cite.reception import Reception, ReceptionJson, SourceJson, reception_json, receptions
+from whycite.cite.reception import Reception, ReceptionJson, SourceJson, reception_json, receptions, source_json
 from whycite.documents.identity import normalise_title
 from whycite.documents.jsondocument import publication_fields
 from whycite.documents.model import Notice, NoticeKind
@@ -203,7 +203,7 @@ def _paper_html(recommendation: Recommendation) -> str:
 
 
 def _span_html(evidence: Evidence) -> str:
-    source = ", ".join(filter(None, (evidence.source.title, str(evidence.source.year or ""))))
+    source = ", ".join(filter(None, (evidence.source.title, evidence.source.facts)))
     return f"<blockquote>{escape(evidence.sentence or evidence.span)}<br><small>{escape(source)}</small></blockquote>"
 
 
@@ -356,12 +356,11 @@ def notice_json(notice: Notice) -> NoticeJson:
 
 
 def _evidence_json(evidence: Evidence) -> EvidenceJson:
-    source = evidence.source
     return {
         "span": evidence.span,
         "score": evidence.score,
         "sentence": evidence.sentence,
-        "source": {"key": source.key, "title": source.title, "year": source.year},
+        "source": source_json(evidence.source),
     }
 
 

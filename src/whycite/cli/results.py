@@ -215,7 +215,7 @@ def _shorten_quotation(quoted: str, paper: Paper) -> str:
 
 def _source_line(evidence: Evidence | CitingExample) -> str:
     source = evidence.source
-    return f"— {source.title or source.key or 'untitled document'} ({source.year or 'no year'})"
+    return f"— {source.title or source.key or 'untitled document'} ({source.facts or 'no year'})"
 
 
 def _score_parts(recommendation: Recommendation) -> str:
@@ -310,7 +310,7 @@ def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], st
         evidence = recommendation.evidence[0]
         say(console, _quote_evidence(evidence, claim, paper), indent=8)
         source = evidence.source
-        where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.year or 'no year'})"
+        where = shorten_paths(place(evidence)) or f"{source.title or source.key} ({source.facts or 'no year'})"
         say(console, Text(printable(f"— {where}"), style="dim"), indent=10)
     else:
         say(console, Text(match_reason(recommendation), style="dim"), indent=8)

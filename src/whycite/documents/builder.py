@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from whycite.documents.markers import names_source
 from whycite.documents.model import Citation, Document, Reference, Section, Sentence, SentenceKind
 from whycite.errors import UserError
 from whycite.text.sentences import split_sentences
@@ -127,15 +128,19 @@ class Prose:
                     _citation(mark._replace(text_start=offset, text_end=offset, textual=False), start, end)
                     for offset, note in notes.get(index, ())
                     if note._pieces[0].file == file
-                    for mark in note._marks
+                    for mark in note._marks or (note._whole_mark(),)
                 ),
             )
+
+    def _whole_mark(self) -> _CitationMark:
+        """A note that names a source without an entry, as one citation."""
+        return _CitationMark((), 0, self._length, self._pieces[0].start, self._pieces[-1].end, textual=False)
 
     def _notes_by_sentence(self, starts: Sequence[int]) -> dict[int, list[tuple[int, Prose]]]:
         """The footnotes that cite, with their offsets, by the sentence that the mark is in or follows."""
         notes: dict[int, list[tuple[int, Prose]]] = {}
         for offset, paragraphs in self._notes:
-            citing = [(offset, paragraph) for paragraph in paragraphs if paragraph.has_citations]
+            citing = [(offset, note) for note in paragraphs if note.has_citations or (note and names_source(note.text))]
             notes.setdefault(max(0, bisect_left(starts, offset) - 1), []).extend(citing)
         return notes
 

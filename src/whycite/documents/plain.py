@@ -23,7 +23,12 @@ __all__ = ["NUMBER", "READER", "PlainBlock", "PlainReader", "read_blocks", "read
 
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_HTML = re.compile(rb"\s{0,99}(?:<!doctype html|<html)\b", re.IGNORECASE)
+# Text that is no prose, and what to do.
+_MARKED_UP = (
+    (rb"\s{0,99}(?:<!doctype html|<html)\b", "web pages cannot be read; save the paper as PDF or plain text"),
+    (rb"\{\\rtf", "RTF cannot be read; save it as .docx or .odt"),
+    (rb"(?:\s{0,99}<\?xml[^>]{0,200}\?>)?\s{0,99}<office:document\b", "flat XML cannot be read; save it as .odt"),
+)
 _HEAD_SIZE = 1 << 16  # bytes that decide whether a file is text
 _BYTES_PER_CONTROL = 50  # text may have one control character in this many bytes, from broken conversions
 
@@ -41,8 +46,9 @@ class PlainReader:
         data = source.data()
         if _is_binary(data[:_HEAD_SIZE]):
             raise UserError(f"{source.path}: not a text file; if it is a paper, name its format with --format")
-        if _HTML.match(data):
-            raise UserError(f"{source.path}: web pages cannot be read; save the paper as PDF or plain text")
+        for beginning, remedy in _MARKED_UP:
+            if re.match(beginning, data, re.IGNORECASE):
+                raise UserError(f"{source.path}: {remedy}")
         text, warning = decode(data)
         yield read_text(source.path, text, warning)
 

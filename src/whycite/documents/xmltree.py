@@ -150,14 +150,14 @@ def load_tree(source: Source) -> Tree:
     return tree
 
 
-def parse_tree(text: str, path: str) -> Tree:
-    """The tree of an XML text; `path` names it in warnings."""
+def parse_tree(text: str, path: str, skip: Collection[str] = ()) -> Tree:
+    """The tree of an XML text, without elements named in `skip`; `path` names it in warnings."""
     prepared = without_declarations(text)
     data = prepared.encode("utf-8")
     warnings: list[str] = []
     parser = expat.ParserCreate("utf-8")
     parser.UseForeignDTD(True)  # so that unknown entities are passed to us instead of being errors
-    builder = _TreeBuilder(prepared, data, parser)
+    builder = _TreeBuilder(prepared, data, parser, skip)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -180,13 +180,16 @@ class _HostileFile(Exception):
 class _TreeBuilder:
     """Builds the tree from expat's events, and converts byte offsets to code points on the way."""
 
-    def __init__(self, text: str, data: bytes, parser: expat.XMLParserType) -> None:
+    def __init__(self, text: str, data: bytes, parser: expat.XMLParserType, skip: Collection[str]) -> None:
         self.root: Node | None = None
         self.unknown_entities: set[str] = set()
         self._text, self._data, self._parser = text, data, parser
         self._ascii = len(text) == len(data)
         self._byte = self._point = 0
         self._stack: list[Node] = []
+        self._skip = skip
+        self._skipped = 0  # elements to skip that are open
+        self._skipped_in: Node | None = None  # the element around the last one that was skipped
         self._nodes = 0
         self._verbatim = False  # inside a CDATA section
         self._text_range = (0, 0)  # characters not yet added to the tree
@@ -207,14 +210,19 @@ class _TreeBuilder:
         return self._point
 
     def _open(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(":")[2]
+        if self._skipped or tag in self._skip:
+            self._skipped += 1
+            self._skipped_in = self._stack[-1] if self._stack else None
+            return
         self._flush()
         if len(self._stack) >= MAX_DEPTH:
             raise _HostileFile(f"elements nested deeper than {MAX_DEPTH}")
         self._count()
-        if any(":" in key for key in attributes):
-            # A name without a prefix wins over the same name with one.
-            attributes = {key.rpartition(":")[2]: attributes[key] for key in sorted(attributes, key=_unprefixed)}
-        node = Node(name.rpartition(":")[2], attributes, self._offset())
+        plain = {key.rpartition(":")[2]: value for key, value in attributes.items()}
+        if len(plain) < len(attributes):  # a name without a prefix wins over the same name with one
+            plain = {key.rpartition(":")[2]: attributes[key] for key in sorted(attributes, key=_unprefixed)}
+        node = Node(tag, plain, self._offset())
         if self._stack:
             self._stack[-1].children.append(node)
         else:
@@ -222,12 +230,18 @@ class _TreeBuilder:
         self._stack.append(node)
 
     def _close(self, name: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+            return
         self._flush()
         node, offset = self._stack.pop(), self._offset()
-        empty = not node.children and self._text.startswith("/>", offset - 2)
+        is_bare = not node.children and node is not self._skipped_in
+        empty = is_bare and self._text.startswith("/>", offset - 2)
         node.end = offset if empty else self._text.index(">", offset) + 1
 
     def _characters(self, data: str) -> None:
+        if self._skipped:
+            return
         offset = self._offset()
         first_byte = self._data[self._byte if not self._ascii else offset]
         if first_byte == _AMPERSAND and not self._verbatim:
@@ -241,7 +255,7 @@ class _TreeBuilder:
             self._text_range = (self._text_range[0], end)
 
     def _add_entity(self, data: str) -> None:
-        if data[0] == "&" and self._stack:
+        if data[0] == "&" and self._stack and not self._skipped:
             offset = self._offset()
             meaning = html5.get(data[1:])
             if meaning is None:

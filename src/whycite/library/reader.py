@@ -49,7 +49,7 @@ _Answer = TypeVar("_Answer")
 
 _PAPER_COLUMNS = ["id", "key", "title", "authors", "year", "venue", "doi", "abstract", "text", "arxiv", "pmid", "isbn"]
 _PASSAGE_COLUMNS = ["id", "paper", "section", "page", "text"]
-_SOURCE_COLUMNS = ["id", "key", "title", "year", "path"]
+_SOURCE_COLUMNS = ["id", "key", "title", "year", "path", "paper"]
 _MAX_COCITING = 200  # documents searched for co-cited papers: those with the most papers in common
 
 
@@ -73,7 +73,8 @@ class Library:
         self._store = store
         with plain_errors(store.path):
             self.snapshot = Snapshot(store)
-        self._sources: dict[int, SourceDocument] = {}  # those read so far, since answers often share documents
+        # Those read so far, with the number of the paper, since answers often share documents.
+        self._sources: dict[int, tuple[SourceDocument, int]] = {}
 
     @classmethod
     def open(cls, path: Path | str | None = None) -> Library:
@@ -336,11 +337,21 @@ class Library:
         """Documents by id; those without a title have their path instead."""
         if unread := {*documents} - self._sources.keys():
             self._read_sources(self.snapshot.rows_by_id("documents", "id", unread, _SOURCE_COLUMNS))
-        return {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
+        known = {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
+        notices = read_notices(self.path, {paper for _, paper in known.values()})  # these may change at any time
+        statuses = {
+            document: stated(Reference("", title=source.title)).merge(notices.get(paper, PaperNotices())).status
+            for document, (source, paper) in known.items()
+        }
+        return {
+            document: replace(source, status=status) if (status := statuses[document]) else source
+            for document, (source, _) in known.items()
+        }
 
     def _read_sources(self, rows: pa.Table) -> None:
         for row in rows.select(_SOURCE_COLUMNS).to_pylist():
-            self._sources[row["id"]] = SourceDocument(row["key"], row["title"] or row["path"], row["year"])
+            source = SourceDocument(row["key"], row["title"] or row["path"], row["year"])
+            self._sources[row["id"]] = source, row["paper"]
 
     @_with_plain_errors
     def quotations(self, citations: Iterable[SpanCitation]) -> dict[tuple[int, int], str]:

@@ -74,6 +74,15 @@ class SourceDocument:
     key: str
     title: str
     year: int | None
+    status: PaperStatus = ""  # whether it was retracted, say
+
+    @property
+    def facts(self) -> str:
+        """The year, and what speaks against taking it as evidence: "2013, retracted"."""
+        return ", ".join(filter(None, (str(self.year or ""), _DOUBTS.get(self.status, ""))))
+
+
+_DOUBTS = {"retracted": "retracted", "concern": "expression of concern"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,7 @@ def describe_reference(bench: Workbench, check: DraftCheck, key: str, claim_plac
     if known := bench.engine(check.main).library_citations(reference, _MAX_SENTENCES):
         times = "once" if known.places == 1 else f"{known.places} times"
         quotes = "".join(
-            f"\n- {_escaped(text)} ({_escaped(source.title)}{f', {source.year}' if source.year else ''})"
+            f"\n- {_escaped(text)} ({_escaped(source.title)}{f', {source.facts}' if source.facts else ''})"
             for text, source in known.sentences
         )
         by = "one article" if known.documents == 1 else f"{known.documents} articles"

@@ -9,8 +9,9 @@ from typing import Any, NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from whycite.check.findings import CitationProblem, Finding
-from whycite.cite.recommendations import Recommendation
+from whycite.cite.recommendations import Evidence, Recommendation
 from whycite.documents.model import Document, Sentence
+from whycite.documents.references.notices import PaperStatus
 from whycite.references.report import COMMON_RULES, SEVERITIES, CheckedReference, Severity
 from whycite.references.report import Verdict as ReferenceVerdict
 from whycite.service.shelf import SourceMatch
@@ -62,6 +63,7 @@ class CitationQuote(TypedDict):
     source: str
     source_key: str  # to read it by
     year: int | None
+    status: NotRequired[PaperStatus]  # of that document: retracted, say
 
 
 class OwnWords(TypedDict):
@@ -263,18 +265,23 @@ def count_tokens(items: Sequence[Any]) -> int:
     return round(len(compact(items)) / _CHARACTERS_PER_TOKEN)
 
 
+def _citation_quote(evidence: Evidence) -> CitationQuote:
+    source = evidence.source
+    quote: CitationQuote = {
+        "sentence": evidence.sentence or evidence.span,
+        "source": source.title,
+        "source_key": source.key,
+        "year": source.year,
+    }
+    if source.status:
+        quote["status"] = source.status
+    return quote
+
+
 def recommended_paper(recommendation: Recommendation, file: str, tokens: int) -> RecommendedPaper:
     """A paper with as much of its evidence as fits into a number of tokens; `file` has its full text, if known."""
     paper = recommendation.paper
-    evidence: list[CitationQuote] = [
-        {
-            "sentence": quote.sentence or quote.span,
-            "source": quote.source.title,
-            "source_key": quote.source.key,
-            "year": quote.source.year,
-        }
-        for quote in recommendation.evidence[:_MAX_EVIDENCE]
-    ]
+    evidence = [_citation_quote(quote) for quote in recommendation.evidence[:_MAX_EVIDENCE]]
     own_words: list[OwnWords] = []
     for passage in recommendation.passages[:_MAX_EVIDENCE]:
         words: OwnWords = {"text": passage.text, "section": passage.section}

@@ -19,7 +19,15 @@ from whycite.references.report import ReferenceProblem
 from whycite.text.tokens import fold
 from whycite.text.wordlists import FUNCTION_WORDS
 
-__all__ = ["authors_agree", "differences", "same_identifier", "same_work", "titles_agree"]
+__all__ = [
+    "authors_agree",
+    "differences",
+    "has_many_dois",
+    "same_identifier",
+    "same_work",
+    "titles_agree",
+    "venues_agree",
+]
 
 _SAME_WORD = 0.75  # similarity of letters from which two spellings are one word or name
 _MIN_SHORT_TITLE = (
@@ -31,6 +39,7 @@ _MAX_NUMBER = 4  # letters of a word whose digits count
 _BOOK_DOI = re.compile(r"/(?:[a-z]{0,4}978|.{0,40}97[89]\d{10}|oso/|acprof|mitpress/|\w+book)")
 _DATA_DOI = re.compile(r"10\.(?:5281/zenodo|5061/dryad|6084/m9|17605/osf|17632/|7910/dvn|18129/b9)")
 _RENAMED_DOI = re.compile(r"10\.(?:1023/a:|1007/bf)")  # the same articles have one of each
+_ASIDE = re.compile(r"\([^)]*\)")  # "Science (New York, N.Y.)"
 _WITH_INITIALS = re.compile(r"[^\W\d_]+, (?:[A-Z]\.?[ -]?){1,3}")
 _PREPRINT_YEARS = 5  # how far the years of a preprint and of what it became may be apart
 
@@ -120,6 +129,32 @@ def authors_agree(authors: Sequence[str], recorded_authors: Sequence[str]) -> st
     return ""
 
 
+def venues_agree(venue: str, recorded_venue: str) -> bool:
+    """Whether two names are of one journal or conference, in full, shortened or as initials, or one is missing."""
+    words, recorded_words = (
+        [
+            word
+            for word in normalise_title(_ASIDE.sub(" ", text)).split()
+            if word not in FUNCTION_WORDS or len(word) == 1
+        ]
+        for text in (venue, recorded_venue)
+    )
+    if not words or not recorded_words:
+        return True
+    shorter, longer = sorted((words, recorded_words), key=len)
+    if len(shorter) == 1 and len(longer) > 1:
+        return shorter[0] in "".join(word[0] for word in longer)
+    return len(shorter) == len(longer) and all(
+        _is_shortened(*sorted(pair, key=len)) for pair in zip(shorter, longer, strict=True)
+    )
+
+
+def _is_shortened(short: str, word: str) -> bool:
+    """Whether a word has the first letter and then, in order, the letters of its abbreviation: "natl", "national"."""
+    letters = iter(word)
+    return short[0] == word[0] and all(letter in letters for letter in short)
+
+
 def _is_among(author: str, authors: Sequence[str]) -> bool:
     return any(_same_person(author, listed) for listed in authors)
 
@@ -175,7 +210,7 @@ def differences(reference: Reference, record: Reference, source: str) -> Iterato
     if _years_differ(reference, record):
         yield ReferenceProblem("year-differs", "year", f"{reference.year}, but {source} has {record.year}")
     doi, recorded_doi = normalise_doi(reference.doi), normalise_doi(record.doi)
-    if not identifier and doi and recorded_doi and not any(map(_has_many_dois, (doi, recorded_doi))):
+    if not identifier and doi and recorded_doi and not any(map(has_many_dois, (doi, recorded_doi))):
         yield ReferenceProblem("doi-differs", "doi", f"the DOI of this title is {recorded_doi}, says {source}")
 
 
@@ -223,7 +258,7 @@ def _is_paper(reference: Reference, record: Reference) -> bool:
     return bool(record.doi) and tells_paper(normalise_title(reference.title))
 
 
-def _has_many_dois(doi: str) -> bool:
+def has_many_dois(doi: str) -> bool:
     """Whether what a DOI belongs to may have others: preprints, data, books and their chapters, renamed articles."""
     return is_preprint(doi) or bool(_DATA_DOI.match(doi) or _RENAMED_DOI.match(doi) or _BOOK_DOI.search(doi))
 

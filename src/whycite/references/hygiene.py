@@ -18,7 +18,7 @@ from whycite.documents.identity import (
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
-from whycite.references.comparison import authors_agree, titles_agree
+from whycite.references.comparison import authors_agree, has_many_dois, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
@@ -41,7 +41,17 @@ _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
 _UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
 _UNSURE_TITLE = re.compile(r"\?{4,}|^\?{3}|^(?:TODO|TBD|FIXME)\b(?! list)")  # a title may end in "???"
 _X_ALONE = re.compile(r"(?:x{2,}|y{2,}|z{2,})(?: (?:x{2,}|y{2,}|z{2,}))*")  # for what is not known yet
-_X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}", re.IGNORECASE)
+_X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}|yyyy", re.IGNORECASE)
+# What a template has in brackets; titles in brackets are translated.
+_BLANK = re.compile(
+    r"[\[<]((?:the|your|insert|name|names|of|journal|conference|proceedings|field|topic|subject|venue|year|publication)"
+    r"(?: |(?=[\]>])))+[\]>]",
+    re.IGNORECASE,
+)
+_BLANK_NAME = re.compile(
+    r"(?:last ?name|sur ?name|family ?name)\d? [a-z]|[a-z] (?:last ?name|sur ?name|family ?name)\d?"
+)
+_RESERVED_ADDRESS = re.compile(r"https?://(?:[\w-]{1,63}\.){0,3}example\.(?:com|org|net)(?![\w.-])", re.IGNORECASE)
 _X_DOI = re.compile(r"10\.\d{4,9}/(?:x{3,}|xyz\d*|example|placeholder|insert[-_]?doi|todo)(?:[./-]x+)*", re.IGNORECASE)
 _MALFORMED_YEAR = re.compile(r"'?\d{1,2}|\d{5,}", re.ASCII)  # three digits may be a year of antiquity
 _ARXIV_NUMBER = re.compile(
@@ -50,7 +60,9 @@ _ARXIV_NUMBER = re.compile(
 _NEW_ARXIV_ID = re.compile(r"(\d\d)(0[1-9]|1[0-2])\.(\d{4,5})")
 _OLD_ARXIV_ID = re.compile(r"[a-z-]+/(\d\d)\d{5}")
 _ARXIV_FIELDS = ("eprint", "journal", "journaltitle", "note", "howpublished", "url")
+_ARXIV_NAMES = ("eprint", "journal", "journaltitle", "url")
 _ARXIV_VENUE = re.compile(r"arxiv\b|corr\b|computing research repository", re.IGNORECASE)
+_POSTED_DOI = re.compile(r"10\.1101/(20\d\d)\.[01]\d\.[0-3]\d\.\d")  # of bioRxiv and medRxiv
 _MAX_SEARCHED = 2000  # characters of a field
 _MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
 _MAX_QUOTED = 60  # characters of an author list that are quoted
@@ -64,7 +76,18 @@ def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     yield from _placeholders(entry)
     yield from _year(entry, this_year)
     yield from _arxiv(entry, this_year)
-    for check in (_doi, _pmid, _isbn, _issn, _orcid, _et_al, _author_list, _missing_fields, _no_identifier):
+    for check in (
+        _identifiers_differ,
+        _doi,
+        _pmid,
+        _isbn,
+        _issn,
+        _orcid,
+        _et_al,
+        _author_list,
+        _missing_fields,
+        _no_identifier,
+    ):
         yield from check(entry)
 
 
@@ -83,16 +106,21 @@ def _placeholders(entry: Entry) -> Iterator[ReferenceProblem]:
     if names:
         yield ReferenceProblem("placeholder", "author", f"“{names[0]}” is not an author")
     venue = entry.reference.venue
-    if venue and (normalise_title(venue) in _PLACEHOLDER_VENUES or _UNSURE.fullmatch(venue)):
+    if venue and (normalise_title(venue) in _PLACEHOLDER_VENUES or _UNSURE.fullmatch(venue) or _BLANK.search(venue)):
         yield ReferenceProblem("placeholder", "venue", f"“{venue}” is not a journal or a conference")
     year = _value(entry, "year")
-    if _X_YEAR.fullmatch(year) or _UNSURE.fullmatch(year):
+    if _X_YEAR.fullmatch(year) or _UNSURE.fullmatch(year) or _BLANK.fullmatch(year):
         yield ReferenceProblem("placeholder", "year", f"“{year}” is not a year")
+    address = _value(entry, "url") or entry.reference.publication.url
+    if _RESERVED_ADDRESS.match(address):  # by RFC 2606, nothing is there
+        yield ReferenceProblem("placeholder", "url", f"“{address}” is an address for examples, where no paper is")
 
 
 def _is_placeholder_name(author: str) -> bool:
     name = normalise_title(author)
-    return not name or name in _PLACEHOLDER_NAMES or bool(_X_ALONE.fullmatch(name) or _UNSURE.search(author))
+    if not name or name in _PLACEHOLDER_NAMES:
+        return True
+    return bool(_X_ALONE.fullmatch(name) or _BLANK_NAME.fullmatch(name) or _UNSURE.search(author))
 
 
 def _year(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
@@ -132,6 +160,27 @@ def _arxiv(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
     doi = _value(entry, "doi").lower()
     if "10.48550/" in doi and not normalise_arxiv(doi):
         yield ReferenceProblem("malformed-arxiv", "doi", f"“{doi}” is not the DOI of an arXiv paper")
+
+
+def _identifiers_differ(entry: Entry) -> Iterator[ReferenceProblem]:
+    """Two identifiers of one kind in one entry, of which one belongs to another paper."""
+    archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
+    texts = {name: _value(entry, name)[:_MAX_SEARCHED] for name in _ARXIV_NAMES}
+    texts["eprint"] = f"arXiv:{texts['eprint']}" if archive == "arxiv" else ""
+    found = {name: match[1] for name, text in texts.items() if (match := _ARXIV_NUMBER.search(text))}
+    doi, linked_doi = (normalise_doi(_value(entry, name)) for name in ("doi", "url"))
+    if "10.48550/" in doi and (number := normalise_arxiv(doi)):
+        found["doi"] = number
+    for name, number in found.items():
+        first, first_number = next(iter(found.items()))
+        if number != first_number:
+            message = f"arXiv id {first_number} in the field {first}, but {number} in the field {name}"
+            yield ReferenceProblem("identifiers-differ", name, message)
+            return
+    is_part = doi.startswith(linked_doi) or linked_doi.startswith(doi)  # one of them may be ""
+    if not is_part and not has_many_dois(doi) and not has_many_dois(linked_doi):
+        message = f"the DOI is {doi}, but the address is that of {linked_doi}"
+        yield ReferenceProblem("identifiers-differ", "url", message)
 
 
 def _no_arxiv_id(text: str) -> str:
@@ -309,6 +358,9 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     if reference.year and arxiv_year - reference.year > _YEARS_APART:
         yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {arxiv_year}")
     doi = normalise_doi(reference.doi)
+    posted = _POSTED_DOI.match(doi)
+    if posted and reference.year and reference.year < int(posted[1]):
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the DOI is of {posted[1]}")
     for venue in _VENUES if doi else ():
         match = venue.doi.match(doi) if venue.doi else None
         if not match:
@@ -352,10 +404,13 @@ def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferencePr
     missing = []
     for key, place in (bibliography.citations or {}).items():
         if key not in keys:
-            message = "the draft cites this key, but no entry has it"
+            problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
             if spelling := spellings.get(key.lower()):
+                # BibTeX finds the entry, biber and all others do not.
+                rule = "key-case" if bibliography.document.format == "latex" else "missing-entry"
                 message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
-            missing.append((Entry(Reference(key), *place), ReferenceProblem("missing-entry", "", message)))
+                problem = ReferenceProblem(rule, "", message)
+            missing.append((Entry(Reference(key), *place), problem))
     return missing
 
 
@@ -387,8 +442,9 @@ def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProble
                     message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
                     yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
                 break
-        if by_paper[paper] and not shared:
-            yield position, _duplicate(entry.reference, by_paper[paper])
+        twins = [twin for twin in by_paper[paper] if _is_thesis(twin.reference) == _is_thesis(entry.reference)]
+        if twins and not shared:
+            yield position, _duplicate(entry.reference, twins)
         by_paper[paper].append(entry)
 
 
@@ -400,10 +456,17 @@ def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> Refere
     message = f"the same paper as '{entry.key}' ({entry.place})"
     stranger = authors_agree(reference.authors, entry.reference.authors)
     if not stranger:
+        if reference.year and entry.reference.year and reference.year != entry.reference.year:
+            message += f", which is from {entry.reference.year}"
         return ReferenceProblem("duplicate", "", message)
     return ReferenceProblem(
         "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
     )
+
+
+def _is_thesis(reference: Reference) -> bool:
+    """Whether a reference is to a thesis, beside which a paper may have the same title."""
+    return reference.publication.type == "thesis"
 
 
 def _papers(entries: Sequence[Entry]) -> list[int]:

@@ -62,10 +62,12 @@ _RULES = (
     ReferenceRule("author-differs", "error", "the paper is by other authors", differs=True),
     ReferenceRule("year-differs", "warning", "the paper is from another year", differs=True),
     ReferenceRule("venue-differs", "warning", "the DOI belongs to another journal or conference", differs=True),
+    ReferenceRule("identifiers-differ", "warning", "two fields of the entry identify two papers", differs=True),
     ReferenceRule("authors-missing", "note", "the paper has more authors"),
     ReferenceRule(
         "missing-entry", "error", "a key is cited, or fields are taken from one, that the bibliography lacks"
     ),
+    ReferenceRule("key-case", "warning", "a key is cited with other capitals than its entry has"),
     ReferenceRule("doubled-key", "error", "two entries have the same key"),
     ReferenceRule("shared-identifier", "error", "two entries with different titles have the same identifier"),
     ReferenceRule("duplicate", "warning", "two entries are the same paper"),

@@ -5,18 +5,20 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.documents.word.test_opendocument import odt
 from tests.drafts import check_by_words
 from tests.googledocs import google_docx, google_markdown
 from tests.wordfiles import docx, field, paragraph, run, zotero_field
 from whycite import read
 from whycite.check.fix.planning import plan
 from whycite.check.fix.worddrafts import comment_findings, insert_citations
-from whycite.documents.model import Reference
+from whycite.documents.model import Publication, Reference
 from whycite.documents.word import text_of
 from whycite.errors import UserError
 
@@ -106,6 +108,19 @@ def test_a_new_paper_becomes_text_and_joins_the_reference_list(tmp_path: Path) -
     assert "<w:i/>" in re.search(r"<w:ins .*?</w:ins>", part(fixed.content))[0]  # type: ignore[index]
 
 
+def test_a_new_entry_says_where_the_paper_appeared(tmp_path: Path) -> None:
+    draft = write(tmp_path / "draft.docx", BODY + paragraph("Cats sleep (Doe & Roe, 2001).") + TYPED)
+    checked = check_by_words(draft)
+    [(index, finding)] = [(n, f) for n, f in enumerate(checked.findings) if f.recommendations]
+    best = finding.recommendations[0]
+    published = Publication(volume="163", issue="5", pages="565-584")
+    paper = replace(best.recommendation.paper, publication=published, doi="10.1007/bf00603841")
+    chosen = replace(best, recommendation=replace(best.recommendation, paper=paper))
+    fixed = insert_citations(checked, draft.read_bytes(), NOW, {index: chosen})
+    expected = "Journal of Rest, 163(5), 565–584. https://doi.org/10.1007/bf00603841\n"
+    assert text_of(fixed.content, "").endswith(f"Kaiser, Walter (1988). Sleep of bees. {expected}")
+
+
 def test_numbers_go_on_counting(tmp_path: Path) -> None:
     entries = "".join(paragraph(f"[{n}] Doe{n}, J. (200{n}). Work {n}. Nature.") for n in range(1, 4))
     cited = paragraph("Cats sleep [1]. Dogs do [2, 3].")
@@ -183,3 +198,16 @@ def test_typed_citations_in_markdown_are_left_to_the_author(tmp_path: Path) -> N
     assert not fix.changes
     [refusal] = fix.refused
     assert refusal.reason == "the draft cites by numbers, names or links, not by keys; add the citation by hand"
+
+
+def test_a_sentence_that_is_a_pending_change_says_so(tmp_path: Path) -> None:
+    change = "<text:changed-region text:id='c1'><text:insertion/></text:changed-region>"
+    start, end = (f"<text:change-{edge} text:change-id='c1'/>" for edge in ("start", "end"))
+    body = (
+        f"<text:tracked-changes>{change}</text:tracked-changes><text:h>Introduction</text:h>"
+        f"<text:p>{start}It is known that bees rest at night.{end} Cats sleep (Doe, 2001).</text:p>"
+        "<text:h>References</text:h><text:p>Doe, J. (2001). Old work. Nature, 1, 2.</text:p>"
+    )
+    (tmp_path / "draft.odt").write_bytes(odt(body))
+    fixed = insert_citations(check_by_words(tmp_path / "draft.odt"), (tmp_path / "draft.odt").read_bytes(), NOW)
+    assert [refusal.reason for refusal in fixed.refused] == ["the sentence is itself a pending change; accept it first"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.thoroughness import examples
 from tests.wordfiles import MANAGERS, docx, paragraph, run, word_sources_part
 from whycite.documents.model import Reference
-from whycite.documents.word import read_package
+from whycite.documents.word import package, read_package
 from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
 from whycite.documents.word.package import Package
 from whycite.documents.xmltree import Node, parse_tree, plain_text
@@ -250,3 +250,21 @@ def _with(data: bytes, xml: str) -> bytes:
         for name in old.namelist():
             new.writestr(name, xml if name == "word/document.xml" else old.read(name))
     return out.getvalue()
+
+
+def test_formatting_that_is_not_read_is_kept() -> None:
+    body = paragraph(run("Bees sleep at night. ", '<w:sz w:val="24"/><w:lang w:val="en-US"/>'), "They rest.")
+    writer = editor(docx(body))
+    assert writer.insert(TextInsertion(19, " (Kaiser, 1988)"))
+    written = zipfile.ZipFile(io.BytesIO(writer.result())).read("word/document.xml").decode()
+    formatting = '<w:rPr><w:sz w:val="24"/><w:lang w:val="en-US"/></w:rPr>'
+    assert written.count(formatting) == 3  # before, inside and behind the change
+    assert f"<w:r>{formatting}<w:t" in written
+
+
+def test_a_large_document_is_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = docx(paragraph("Bees sleep. ") * 300)
+    monkeypatch.setattr(package, "_MAX_UNPACKED", 40_000)  # of all parts together, though some are read repeatedly
+    writer = editor(data)
+    assert writer.add_comment(WordComment(0, 11, "Says who?"))
+    assert b"Says who?" in zipfile.ZipFile(io.BytesIO(writer.result())).read("word/comments.xml")

@@ -1,6 +1,8 @@
 """Word documents: what a reader of the document sees, with the citations of every reference manager."""
 
+import base64
 import io
+import json
 import time
 import zipfile
 from pathlib import Path
@@ -153,6 +155,26 @@ def test_tracked_changes_count_as_accepted() -> None:
     deleted_end = paragraph("One ends", properties='<w:rPr><w:del w:id="5" w:author="J"/></w:rPr>')
     assert sentences(body) == ["Bees often sleep here."]
     assert sentences(deleted_end + paragraph(" in another.")) == ["One ends in another."]
+    cited = zotero_field([KAISER], "x")
+    cells = (
+        f'<w:tc><w:tcPr><w:cellDel w:id="6" w:author="J"/></w:tcPr>{paragraph("Gone ", cited)}</w:tc>'
+        f"<w:tc>{paragraph('Kept ', cited)}</w:tc>"
+    )
+    assert sentences(f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>") == ["Kept x"]
+
+
+def test_a_field_without_an_end_swallows_nothing() -> None:
+    code = '<w:r><w:instrText> ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": []} </w:instrText></w:r>'
+    begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+    draft = document(docx(paragraph("Bees sleep. ", begin, code, "They rest.") + paragraph("And they dance.")))
+    assert [s.text for s in draft.sentences] == ["Bees sleep.", "They rest.", "And they dance."]
+    assert [warning for warning in draft.warnings if "a field has no end" in warning]
+
+
+def test_documents_within_a_document_are_missed_aloud() -> None:
+    draft = document(docx(paragraph("Before.") + '<w:altChunk r:id="rId9"/>' + paragraph("After.")))
+    assert [s.text for s in draft.sentences] == ["Before.", "After."]
+    assert [warning for warning in draft.warnings if "another document is embedded in it" in warning]
 
 
 def test_notes_stand_after_their_paragraph_and_lend_their_citations() -> None:
@@ -171,6 +193,19 @@ def test_notes_stand_after_their_paragraph_and_lend_their_citations() -> None:
         ("prose", "Last."),
     ]
     assert [s.cited_keys for s in draft.sentences] == [("Kaiser1995",), (), ("Kaiser1995",), ()]
+
+
+def test_a_note_that_is_a_reference_makes_its_sentence_one_that_cites() -> None:
+    notes = {1: "Brian Cowan, The Social Life of Coffee (New Haven: Yale, 2005), 12.", 2: "We say more below."}
+    content = "".join(f'<w:footnote w:id="{id}">{paragraph(text)}</w:footnote>' for id, text in notes.items())
+    marks = [f'<w:r><w:footnoteReference w:id="{id}"/></w:r>' for id in notes]
+    draft = document(
+        docx(paragraph("Coffee is old.", marks[0], " So is tea.", marks[1]), {"word/footnotes.xml": content})
+    )
+    assert [(s.text, s.cites, s.cited_keys) for s in draft.sentences[:2]] == [
+        ("Coffee is old.", True, ()),
+        ("So is tea.", False, ()),
+    ]
 
 
 def test_tables_captions_lists_equations_and_what_is_not_text() -> None:
@@ -220,6 +255,7 @@ def test_citations_in_bookmarks_have_their_data_in_the_properties() -> None:
         f'<property name="ZOTERO_BREF_aB3_{n}"><vt:lpwstr>{part}</vt:lpwstr></property>'
         for n, part in ((1, code[:half]), (2, code[half:]))
     )
+    properties += '<property name="ZOTERO_BREF_bib_1"><vt:lpwstr>ZOTERO_BIBL {} CSL_BIBLIOGRAPHY</vt:lpwstr></property>'
     custom = f'<Properties xmlns:vt="v">{properties}</Properties>'
     body = paragraph(
         "Bees sleep ",
@@ -228,8 +264,10 @@ def test_citations_in_bookmarks_have_their_data_in_the_properties() -> None:
         '<w:bookmarkEnd w:id="7"/>',
         ".",
     )
+    body += paragraph('<w:bookmarkStart w:id="8" w:name="ZOTERO_BREF_bib"/>', "Kaiser, W. (1995). Busy bees.")
+    body += paragraph("Smith, A. (2010). Rest.", '<w:bookmarkEnd w:id="8"/>')
     draft = document(docx(body, {"docProps/custom.xml": custom}))
-    assert [c.keys for c in draft.sentences[0].citations] == [("Kaiser1995",)]
+    assert [(s.text, s.cited_keys) for s in draft.sentences] == [("Bees sleep (Kaiser).", ("Kaiser1995",))]
 
 
 _WORDS = st.text(st.sampled_from("abc .,&<é\n\t\u2028[1]()"), min_size=1, max_size=12)
@@ -261,6 +299,9 @@ def test_a_document_beside_others_and_in_an_archive(tmp_path: Path) -> None:
     (tmp_path / "nameless").write_bytes(data)
     for name in ("paper.docx", "all.zip", "nameless"):
         assert [s.text for s in read(tmp_path / name).sentences] == ["Words here."]
+    (tmp_path / "old.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(UserError, match="old Word file"):
+        read(tmp_path / "old.doc")
 
 
 def _package(files: dict[str, bytes]) -> bytes:
@@ -302,6 +343,35 @@ def test_entities_and_outside_parts_are_never_resolved(tmp_path: Path) -> None:
     assert any("unknown entities" in warning for warning in draft.warnings)
 
 
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "x", "2020", "²", "10.1/x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["raw", "$ref", "x"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+_ITEM_FIELDS = ("title", "type", "author", "editor", "issued", "DOI", "note", "URL", "ISBN", "page", "citation-key")
+_WORK_FIELDS = ("Authors", "Editors", "Title", "Year", "Doi", "Isbn", "Periodical", "ReferenceType", "Id")
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(_ITEM_FIELDS), _JSON), st.dictionaries(st.sampled_from(_WORK_FIELDS), _JSON), _JSON
+)
+def test_a_broken_citation_costs_no_more_than_itself(item: Any, work: Any, any_value: Any) -> None:
+    zotero = [{"citationItems": [{"id": any_value, "uris": any_value, "itemData": item}]}, {"citationItems": any_value}]
+    citavi = [{"Entries": [{"ReferenceId": any_value, "Reference": work}]}, {"Entries": any_value}]
+    fields = [f"ADDIN ZOTERO_ITEM CSL_CITATION {json.dumps(citation)}" for citation in zotero]
+    packed = [base64.b64encode(json.dumps(placeholder).encode()).decode() for placeholder in citavi]
+    fields += [f"ADDIN CitaviPlaceholder{{{data}}}" for data in packed]
+    body = "".join(paragraph("Bees sleep ", field(code, "(x)"), ".") for code in fields)
+    assert [s.text for s in document(docx(body)).sentences] == ["Bees sleep (x)."] * 4
+
+
+def test_numbers_that_are_none_cost_nothing() -> None:
+    assert sentences(paragraph("Words here.", properties='<w:outlineLvl w:val="²"/>')) == ["Words here."]
+
+
 def test_a_package_that_unpacks_to_gigabytes_is_refused() -> None:
     body = paragraph(" " * (33 << 20))
     with pytest.raises(UserError, match="too large"):
@@ -320,6 +390,15 @@ def test_more_paragraphs_than_any_document_has_are_read_up_to_a_limit(monkeypatc
     draft = document(docx(paragraph("One here.") + paragraph("Two here.") + paragraph("Never read.") * 3))
     assert [s.text for s in draft.sentences] == ["One here.", "Two here."]
     assert any("the rest is not read" in warning for warning in draft.warnings)
+
+
+def test_a_document_of_200_pages_with_a_run_for_each_word_is_read_whole() -> None:
+    formatting = '<w:rFonts w:ascii="Arial"/><w:sz w:val="24"/><w:szCs w:val="24"/><w:lang w:val="en-US"/>'
+    runs = run("word ", formatting) * 119 + run("end. ", formatting)
+    started = time.process_time()
+    draft = document(docx(paragraph(runs) * 833))
+    assert (len(draft.sentences), draft.warnings) == (833, ())
+    assert time.process_time() - started < 8  # 3 seconds by itself
 
 
 @pytest.mark.parametrize("inner", ["<w:r><w:t>ab </w:t></w:r>", "<m:oMath/>"])

@@ -21,3 +21,4 @@ def test_passages_that_disagree_are_both_in_the_comment(tmp_path: Path) -> None:
     assert count == 1
     comments = zipfile.ZipFile(io.BytesIO(data)).read("word/comments.xml").decode()
     assert re.findall("The paper: “([^”]+)”", comments) == ["Bees sleep.", "Bees never sleep."]
+    assert re.search(r"<w:t[^>]*>[A-Z][a-z ]+, [a-z ]+ \(\d+%\)\.</w:t>", comments)

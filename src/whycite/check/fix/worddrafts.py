@@ -64,7 +64,7 @@ def _comment(finding: Finding) -> str:
         for evidence in proposal.recommendation.evidence[:1]:
             sentence = " ".join(evidence.sentence.split())
             quoted = sentence if len(sentence) <= _MAX_EVIDENCE else f"{sentence[:_MAX_EVIDENCE].rsplit(' ', 1)[0]} …"
-            source = evidence.source.title or evidence.source.key
+            source = ", ".join(filter(None, (evidence.source.title or evidence.source.key, evidence.source.facts)))
             lines.append(f"    cited for: “{quoted}”" + (f" ({source})" if source else ""))
     return "\n".join([*lines, *([problem_message(finding)] if finding.problems else [])])
 
@@ -136,6 +136,7 @@ class _CitationWriter:
             return "", "the draft has no reference list to add it to"
         insertion = self._insertion(finding, proposal, item)
         text = self.editor.text
+        pending = False
         for place in possible_places(text, sentence, finding, proposal, self.document.format):
             gap = "" if insertion.raised or text[place.offset - 1 : place.offset].isspace() else " "
             lead = place.lead + gap
@@ -143,6 +144,9 @@ class _CitationWriter:
                 if needs_entry:
                     self.entries.setdefault(proposal.key, _entry(proposal.recommendation.paper))
                 return insertion.text, ""
+            pending = pending or self.editor.is_pending(place.offset)
+        if pending:
+            return "", "the sentence is itself a pending change; accept it first"
         return "", "there is no place for a citation in this sentence"
 
     def finish(self) -> bytes:
@@ -219,8 +223,12 @@ def _names_and_year(paper: Paper, link: str) -> str:
 
 
 def _entry(paper: Paper) -> str:
-    """A printed entry: names, year, title, venue, DOI."""
+    """A printed entry: names, year, title, where it appeared, DOI."""
+    published = paper.publication
+    issue = f"({published.issue})" if published.issue else ""
+    pages = published.pages.replace("--", "-").replace("-", "–")
+    appeared = ", ".join(filter(None, (paper.venue or published.publisher, f"{published.volume}{issue}", pages)))
     names = "; ".join(paper.authors)
     address = f"https://doi.org/{paper.doi}" if paper.doi else ""
-    parts = (f"{names} ({paper.year or 'n.d.'})".strip(), paper.title, paper.venue)
+    parts = (f"{names} ({paper.year or 'n.d.'})".strip(), paper.title, appeared)
     return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), *([address] if address else [])])

@@ -155,7 +155,7 @@ def _proposal(proposal: Proposal, place: Callable[[Evidence], str]) -> dict[str,
         "title_matches": recommendation.title_matches,
         "evidence": [
             {"span": evidence.span, "sentence": evidence.sentence, "place": place(evidence)}
-            | {"title": evidence.source.title, "year": evidence.source.year}
+            | {"title": evidence.source.title, "year": evidence.source.facts}
             for evidence in recommendation.evidence
         ],
     }

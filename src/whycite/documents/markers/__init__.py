@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from whycite.documents.markers.author_year import NameIndex, find_author_year
 from whycite.documents.model import Marker, Reference
-from whycite.text.wordlists import load_tables
+from whycite.text.wordlists import FUNCTION_WORDS, load_tables
 
-__all__ = ["Marker", "find_markers", "find_reference_list", "split_references"]
+__all__ = ["Marker", "find_markers", "find_reference_list", "names_source", "split_references"]
 
 
 ListEntry = tuple[str, str, int, int]
@@ -357,3 +357,34 @@ def _add_spoken(text: str, markers: list[Marker], numbers: Mapping[str, str]) ->
         if keys:
             markers.append(Marker(keys, match.start(1), match.end(1)))
     return markers
+
+
+_NAME = r"[^\W\d_a-z][^\W\d_]*(?:['’.-]{1,2}[^\W\d_]+)*\.?"
+_SIGNAL = re.compile(
+    r"(?:(?:see|also|compare|cf\.?|e\.g\.|for example|for instance|in|and|vgl\.|siehe|voir)[ ,]+){0,4}", re.I
+)
+_SAME_SOURCE = re.compile(r"(?:ibid|ibidem|idem|op\. ?cit|loc\. ?cit|ebd|ebenda|a\. ?a\. ?O)\b", re.IGNORECASE)
+_NAMES_FIRST = re.compile(
+    rf"{_NAME}(?: {_NAME}){{0,4}}(?:,? (?:and|&|und|et) {_NAME}(?: {_NAME}){{0,4}}|,? et al\.)?[,:] "
+)
+# The year of what is published, with its publisher, issue or pages; or a title cut short, with the page.
+_IMPRINT = re.compile(
+    r"\([^()]{0,80}(?:1[5-9]|20)\d\d\)|\d+ \((?:1[5-9]|20)\d\d\)"
+    r"|\b(?:1[5-9]|20)\d\d\b[^.]{0,40}\b(?:pp?\.|S\.|\d+[-–]\d+)"
+)
+_PAGE_LAST = re.compile(r", (?:(?:pp?|S|ch|vol|no|f+)\. ?)*(?!(?:1[5-9]|20)\d\d\b)[\divxlc]+(?:[-–]\d+)?(?:ff?)?\.?")
+_MAX_SOURCE_NOTE = 600  # characters
+
+
+def names_source(note: str) -> bool:
+    """Whether a footnote names a source as historians do, in full, cut short ("Cowan, Coffee, 99.") or by "ibid."."""
+    text = " ".join(note.split())
+    start = text[_SIGNAL.match(text).end() :] if len(text) <= _MAX_SOURCE_NOTE else ""  # type: ignore[union-attr]
+    if _SAME_SOURCE.match(start):
+        return True
+    names = _NAMES_FIRST.match(start)
+    if names is None or names[0].split(",")[0].split()[0].lower() in FUNCTION_WORDS:
+        return False
+    rest = start[names.end() :]
+    page = _PAGE_LAST.search(rest)
+    return _IMPRINT.search(rest) is not None or (page is not None and page.end() == len(rest))

@@ -92,6 +92,7 @@ def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
     number = _text(item, "number")[:_MAX_SEARCHED]
     doi = normalise_doi(_text(item, "DOI")[:_MAX_SEARCHED]) or normalise_doi(url) or normalise_doi(note)
     archived = _text(item, "archive_location") if _text(item, "archive").lower() == "arxiv" else ""
+    type = _text(item, "type")
     pmid_text = f"{note} {url}" if re.search(r"pmid|pubmed", f"{note} {url}", re.IGNORECASE) else ""
     return Reference(
         id=key,
@@ -102,10 +103,10 @@ def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
         doi=doi,
         arxiv=next((arxiv for value in (archived, doi, number, url, note) if (arxiv := normalise_arxiv(value))), ""),
         pmid=normalise_pmid(_text(item, "PMID")[:_MAX_SEARCHED]) or normalise_pmid(pmid_text),
-        isbn=_isbn(item) if item.get("type") in _WHOLE_WORKS else "",
+        isbn=_isbn(item) if type in _WHOLE_WORKS else "",
         abstract=_text(item, "abstract"),
         publication=Publication(
-            type=_TYPES.get(_text(item, "type"), _text(item, "type")),
+            type=_TYPES.get(type, type),
             et_al=_names_others(item.get("author")),
             editors=tuple(_people(item.get("editor"))),
             volume=_text(item, "volume"),
@@ -115,7 +116,7 @@ def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
             place=_text(item, "publisher-place") or _text(item, "publisher-location") or _text(item, "event-place"),
             edition=_text(item, "edition") or _text(item, "version"),
             series=_text(item, "collection-title"),
-            isbn="" if item.get("type") in _WHOLE_WORKS else _isbn(item),
+            isbn="" if type in _WHOLE_WORKS else _isbn(item),
             issn=_text(item, "ISSN"),
             pmcid=normalise_pmcid(_text(item, "PMCID")[:_MAX_SEARCHED]),
             url=web_address(url),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from whycite.documents.model import Document
 from whycite.documents.sources import Source
 from whycite.documents.word.outline import build_document
-from whycite.documents.word.package import MAX_PACKAGE, Package
+from whycite.documents.word.package import COMPOUND_FILE, MAX_PACKAGE, Package
 from whycite.documents.word.wordml import WordText, read_word
 
 __all__ = ["READER", "WordReader", "read_package", "text_of"]
@@ -24,8 +24,8 @@ class WordReader:
     suffixes = (".docx", ".docm", ".dotx")
 
     def sniff(self, head: bytes) -> bool:
-        """Whether the file begins like a Word package."""
-        return head.startswith(b"PK\x03\x04") and b"word/" in head
+        """Whether the file begins like a Word package, or like an old Word file, which `read` refuses."""
+        return head.startswith(COMPOUND_FILE) or (head.startswith(b"PK\x03\x04") and b"word/" in head)
 
     def read(self, source: Source) -> Iterator[Document]:
         """The one document in a package."""

@@ -187,6 +187,10 @@ class WordEditor:
         self._cut(piece, insertion.offset, tracked=True).inserted.append(self._change("ins", runs))
         return True
 
+    def is_pending(self, offset: int) -> bool:
+        """Never, since Word's changes stand side by side."""
+        return False
+
     def append_paragraphs(self, after: FlowParagraph, texts: Sequence[str]) -> bool:
         """Insert paragraphs after another one, formatted like it, as tracked changes; False if there is no place."""
         _, piece = pieces_at(self.flow, after.start, after.end)
@@ -460,7 +464,7 @@ def _mark_changes(properties: Node | None) -> list[Node]:
 
 def _number(node: Node) -> int:
     value = node.attributes.get("id", "")
-    return int(value) if value.isdigit() and len(value) < 10 else 0
+    return int(value) if value.isdecimal() and len(value) < 10 else 0
 
 
 def _spaces(text: str) -> Iterable[Sequence[str]]:

@@ -16,6 +16,7 @@ from whycite.documents.xmltree import Node, XmlText
 __all__ = [
     "EQUATION",
     "LINE_BREAK",
+    "MAX_CITATIONS",
     "MAX_PARAGRAPHS",
     "MAX_TEXT",
     "Flow",
@@ -26,6 +27,7 @@ __all__ = [
     "Style",
     "StyleSheet",
     "TextPiece",
+    "attribute_number",
     "plain_symbols",
     "role_by_name",
     "symbol",
@@ -34,6 +36,7 @@ __all__ = [
 
 MAX_TEXT = 3_000_000  # characters, about 900 pages; more would take minutes
 MAX_PARAGRAPHS = 30_000  # cells and notes among them; 900 pages with 33 each
+MAX_CITATIONS = 10_000
 EQUATION = "EQUATION"
 LINE_BREAK = "\v"  # a line break inside a paragraph, as Word itself writes it in plain text
 # White space in the file that is a space on the page.
@@ -117,7 +120,7 @@ class Flow:
     @property
     def is_full(self) -> bool:
         """Whether the text is longer than any document, so that nothing more is added."""
-        return self.length > MAX_TEXT or len(self.paragraphs) > MAX_PARAGRAPHS
+        return self.length > MAX_TEXT or len(self.paragraphs) > MAX_PARAGRAPHS or len(self.citations) > MAX_CITATIONS
 
     @property
     def text(self) -> str:
@@ -219,6 +222,13 @@ class StyleSheet:
             id = self._styles[id].based_on
 
 
+def attribute_number(node: Node, name: str, default: int = 0) -> int:
+    """A number below a million in an attribute; the default where it is missing or no such number."""
+    value = node.attributes.get(name, "")
+    return int(value) if value.isdecimal() and len(value) <= _MAX_DIGITS else default
+
+
+_MAX_DIGITS = 6
 _SYMBOLS = dict(
     zip(
         "abcdefghiklmnopqrstuwxyzDFGLPQSWXY\xb0\xb1\xa3\xb3\xb4\xb7\xbb\xae\xb9\xa5\xb6\xd7\xa2",

@@ -27,6 +27,7 @@ __all__ = [
     "CitedWorks",
     "FieldKind",
     "WordField",
+    "bookmarked_codes",
     "citavi_items",
     "csl_items",
     "decode_base64",
@@ -40,6 +41,7 @@ __all__ = [
 _ZOTERO = re.compile(r"https?://(?:www\.)?zotero\.org/")
 _DECODER = json.JSONDecoder()
 _MAX_DEPTH = 60  # levels of brackets in a citation; the decoder is recursive
+_MAX_ITEMS = 10_000  # works of one citation, or authors of one work
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,10};)")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -123,9 +125,7 @@ def _readable_key(reference: Reference) -> str:
 def csl_items(code: str) -> list[CitedItem]:
     """The works of a citation in CSL-JSON, as Zotero and Mendeley write it; empty if it cannot be read."""
     items: list[CitedItem] = []
-    for item in _object(code).get("citationItems") or ():
-        if not isinstance(item, dict):
-            continue
+    for item in _objects(_object(code), "citationItems"):
         stored = item.get("itemData")
         data: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         uris = item.get("uris") or item.get("uri")
@@ -152,6 +152,14 @@ def _object(code: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _objects(record: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The objects in a list of a record; none if it is no list, or longer than those of any citation."""
+    value = record.get(name)
+    if not isinstance(value, list) or len(value) > _MAX_ITEMS:
+        return []
+    return [item for item in value if isinstance(item, dict)]
 
 
 def decode_base64(text: str) -> str:
@@ -235,12 +243,12 @@ def citavi_items(code: str) -> list[CitedItem]:
         return by_id.get(str(value["$ref"]), {}) if "$ref" in value else value
 
     items: list[CitedItem] = []
-    for entry in map(resolve, placeholder.get("Entries") or ()):
+    for entry in map(resolve, _objects(placeholder, "Entries")):
         work = resolve(entry.get("Reference"))
         identity = str(entry.get("ReferenceId") or work.get("Id") or "")
         if not identity and not work:
             continue
-        people = [resolve(name) for name in work.get("Authors") or work.get("Editors") or ()]
+        people = [resolve(name) for name in _objects(work, "Authors") or _objects(work, "Editors")]
         journal = resolve(work.get("Periodical"))
         type = _CITAVI_TYPES.get(str(work.get("ReferenceType", "")).lower(), "")
         title, subtitle = _value(work, "Title"), _value(work, "Subtitle")
@@ -308,6 +316,16 @@ def word_sources(root: Node) -> list[CitedItem]:
     return items
 
 
+def bookmarked_codes(properties: Mapping[str, str]) -> dict[str, str]:
+    """The citations that managers keep in the properties of a document, by the bookmark that marks them."""
+    pieces: dict[str, dict[int, str]] = {}
+    for name, value in properties.items():
+        if match := _BOOKMARK_PROPERTY.fullmatch(name):
+            pieces.setdefault(match[1], {})[int(match[2])] = value
+    return {name: "".join(parts[number] for number in sorted(parts)) for name, parts in pieces.items()}
+
+
+_BOOKMARK_PROPERTY = re.compile(r"((?:ZOTERO|Mendeley)_?(?:BREF|Bookmark)\w*?)_(\d{1,3})")
 FieldKind = Literal["citation", "bibliography", "contents", "formula", "text"]
 
 _CSL_CITATION = re.compile(r"(?:ADDIN\s+)?(?:ZOTERO_ITEM|Mendeley Citation\{[^{}]{0,80}\}|CSL_CITATION)[^{]{0,40}")

@@ -63,6 +63,9 @@ class DocumentEditor(Protocol):
     def insert(self, insertion: TextInsertion) -> bool:
         """Insert text as a tracked change, formatted like the text before it; False if it has no place."""
 
+    def is_pending(self, offset: int) -> bool:
+        """Whether nothing can be inserted at an offset until a change around it is accepted."""
+
     def append_paragraphs(self, after: FlowParagraph, texts: Sequence[str]) -> bool:
         """Insert paragraphs after another one, formatted like it, as tracked changes; False if there is no place."""
 
@@ -144,9 +147,9 @@ class OpenDocumentEditor:
         _, piece = pieces_at(self.flow, 0, insertion.offset)
         if piece is None or self._line_at(insertion.offset).mark is not None:
             return False
+        if self.is_pending(insertion.offset):
+            return False
         place = self._place(piece, insertion.offset)
-        if any(start < place < end for start, end in self._open_changes):
-            return False  # LibreOffice has no changes inside changes
         if any(node.tag == "p" for node in elements_around(piece.paragraph, piece.xml_start)):
             return False  # the text of a shape, which has none either
         shown = escape(valid_text(insertion.text))
@@ -161,6 +164,12 @@ class OpenDocumentEditor:
             )
         self._insert_at(place, 0, self._change(escape(valid_text(insertion.lead)) + shown))
         return True
+
+    def is_pending(self, offset: int) -> bool:
+        """Whether an offset is inside a change: LibreOffice has no changes inside changes."""
+        _, piece = pieces_at(self.flow, 0, offset)
+        place = self._place(piece, offset) if piece is not None else 0
+        return any(start < place < end for start, end in self._open_changes)
 
     def append_paragraphs(self, after: FlowParagraph, texts: Sequence[str]) -> bool:
         """Insert paragraphs after another one, formatted like it, as tracked changes; False if there is no place."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from whycite.documents.model import Document, Reference
@@ -18,12 +19,13 @@ from whycite.documents.word.flow import (
     ParagraphRole,
     Style,
     StyleSheet,
+    attribute_number,
 )
-from whycite.documents.word.managers import CitedItem, CitedWorks, WordField, read_field
+from whycite.documents.word.managers import CitedItem, CitedWorks, WordField, bookmarked_codes, read_field
 from whycite.documents.word.outline import build_document
 from whycite.documents.word.package import MAX_PACKAGE, Package
 from whycite.documents.word.wordml import WordText
-from whycite.documents.xmltree import Node, XmlText, plain_text
+from whycite.documents.xmltree import Node, XmlText, plain_text, texts
 from whycite.errors import UserError
 
 __all__ = ["CONTENT", "READER", "OpenDocumentReader", "opendocument_text", "read_opendocument"]
@@ -31,13 +33,19 @@ __all__ = ["CONTENT", "READER", "OpenDocumentReader", "opendocument_text", "read
 CONTENT = "content.xml"
 _MAX_DEPTH = 60  # elements within one another
 _SKIPPED = frozenset(
-    "annotation annotation-end tracked-changes forms sequence-decls variable-decls bookmark bookmark-start "
-    "bookmark-end alphabetical-index-mark toc-mark soft-page-break".split()
+    "annotation annotation-end tracked-changes forms sequence-decls variable-decls bookmark alphabetical-index-mark "
+    "toc-mark soft-page-break".split()
 )
 _INDEXES = frozenset(
     "table-of-content illustration-index table-index object-index user-index alphabetical-index".split()
 )
+_MAX_SPACES = 999
 _WHITE = " \t\r\n"
+_MAX_CHAIN = 10  # styles that are based on one another
+_FORMATS = ("display", "font-weight", "text-position")
+_BOLD = frozenset({"bold", "600", "700", "800", "900"})
+_RAISED = re.compile(r"super|[1-9]")  # a share of the height, in percent
+_FORMULA = re.compile(r"<(?:[\w.-]+:)?math\b")  # the root element of an object
 _MAX_FORMULA_NUMBER = 8  # characters beside a displayed formula: "(12)"
 
 
@@ -69,11 +77,17 @@ def read_opendocument(package: Package) -> WordText:
     body = root.find("body", "text") if root else None
     if body is None:
         raise UserError(f"{package.path}: not an OpenDocument text; it has no text in {CONTENT}")
-    walker = _TextWalker(package, _style_sheet(package, root))
+    described = package.root("meta.xml")
+    meta = described.find("meta") if described else None
+    properties = {p.get("name"): "".join(texts(p)) for p in (meta.find_all("user-defined") if meta else ())}
+    styles, formats = _style_sheet(package, root)
+    walker = _TextWalker(package, styles, formats, bookmarked_codes(properties), _deletions(body))
     walker.walk_blocks(body)
     walker.finish()
-    meta = package.root("meta.xml")
-    return WordText(walker.flow, walker.works, plain_text(meta.find("meta", "title")) if meta else "")
+    return WordText(walker.flow, walker.works, plain_text(meta.find("title")) if meta else "")
+
+
+Formats = Mapping[tuple[str, str], Mapping[str, str]]  # of characters, by family and name of the style
 
 
 @dataclass(slots=True)
@@ -88,10 +102,15 @@ class _TextWalker:
 
     package: Package
     styles: StyleSheet
+    formats: Formats
+    bookmarks: Mapping[str, str]  # citations by the name of the bookmark they are at
+    deletions: Collection[str]  # the changes that delete text where it stands
     flow: Flow = field(default_factory=Flow)
     works: CitedWorks = field(default_factory=CitedWorks)
     marks: dict[str, _OpenCitation] = field(default_factory=dict)  # by the name of the reference mark
     fields: list[_OpenCitation] = field(default_factory=list)
+    deleting: set[str] = field(default_factory=set)  # the changes that delete what is read
+    formula_objects: dict[str, bool] = field(default_factory=dict)  # whether an object is one, by its part
     contexts: list[ParagraphRole] = field(default_factory=list)
     paragraph: Node | None = None
     notes: list[tuple[int, Node]] = field(default_factory=list)
@@ -101,13 +120,13 @@ class _TextWalker:
     spaced: bool = True  # the line so far is empty or ends in white space, which then is folded
     formulas: int = 0  # of the line
     letters: int = 0  # of the line, without formulas
+    bold_letters: int = 0
+    format: Mapping[str, str] = field(default_factory=dict)  # of the characters that are read
 
     def walk_blocks(self, node: Node) -> None:
         """Read the paragraphs, lists and tables of an element."""
-        if self.depth >= _MAX_DEPTH:
-            self.package.warnings.append(f"{self.package.path}: nested deeper than {_MAX_DEPTH} levels; not read there")
+        if not self._goes_deeper():
             return
-        self.depth += 1
         for child in node.children:
             if not isinstance(child, Node) or child.tag in _SKIPPED:
                 continue
@@ -121,13 +140,21 @@ class _TextWalker:
                 self.walk_blocks(child)
         self.depth -= 1
 
+    def _goes_deeper(self) -> bool:
+        """Count one level of nesting; False, with a warning, where no document would go on."""
+        if self.depth >= _MAX_DEPTH:
+            self.package.warnings.append(f"{self.package.path}: nested deeper than {_MAX_DEPTH} levels; not read there")
+            return False
+        self.depth += 1
+        return True
+
     def _read_paragraph(self, node: Node) -> None:
         if self.flow.is_full:
             return
-        role, level = self.styles.role(node.attributes.get("style-name", ""))
+        style = node.get("style-name")
+        role, level = self.styles.role(style)
         if node.tag == "h" and role in ("body", "heading"):
-            number = node.attributes.get("outline-level", "1")
-            role, level = "heading", int(number) if number.isdigit() else 1
+            role, level = "heading", attribute_number(node, "outline-level", 1)
         if self.contexts and not (role == "caption" and self.contexts[-1] == "table"):
             role = self.contexts[-1] if role != "heading" or self.contexts[-1] != "item" else role
         start = self.flow.length
@@ -136,9 +163,11 @@ class _TextWalker:
             line.numbered = "item" in self.contexts
         self.flow.paragraphs.append(line)
         outer, self.paragraph, self.spaced = self.paragraph, node, True
-        self.formulas = self.letters = 0
+        self.formulas = self.letters = self.bold_letters = 0
+        self.format = self.formats.get(("paragraph", style), {})
         self._walk_inline(node.children)
         line.end = self.flow.length
+        line.bold = 0 < self.letters == self.bold_letters
         if self.formulas and self.letters <= _MAX_FORMULA_NUMBER:
             line.role = "formula"
         self.flow.end_line()
@@ -165,9 +194,8 @@ class _TextWalker:
         self.mark = outer
 
     def _walk_inline(self, children: Iterable[Node | XmlText]) -> None:
-        if self.depth >= _MAX_DEPTH:
+        if not self._goes_deeper():
             return
-        self.depth += 1
         for child in children:
             if isinstance(child, XmlText):
                 self._add_text(child)
@@ -178,18 +206,27 @@ class _TextWalker:
     def _read_element(self, node: Node) -> None:
         tag, name = node.tag, node.attributes.get("name", "")
         if tag == "s":
-            count = node.attributes.get("c", "1")
-            self._add(" " * (int(count) if count.isdigit() and len(count) < 4 else 1), node)
+            self._add(" " * min(attribute_number(node, "c", 1), _MAX_SPACES), node)
         elif tag in ("tab", "line-break"):
             self._add("\t" if tag == "tab" else LINE_BREAK, node)
+        elif tag == "change-start" and node.get("change-id") in self.deletions:
+            self.deleting.add(node.get("change-id"))
+        elif tag == "change-end":
+            self.deleting.discard(node.get("change-id"))
+        elif tag == "placeholder" or node.get("showing-place-holder") == "true":
+            return
         elif tag == "note":
-            if (body := node.find("note-body")) is not None:
+            if (body := node.find("note-body")) is not None and not self.deleting:
                 self.notes.append((self.flow.length, body))
         elif tag == "frame":
             self._read_frame(node)
+        elif tag == "span":
+            self._read_span(node)
         elif tag == "reference-mark-start":
             self.marks[name] = _OpenCitation(read_field(name), self.flow.length)
-        elif tag == "reference-mark-end" and name in self.marks:
+        elif tag == "bookmark-start" and name in self.bookmarks:
+            self._open_bookmark(name, read_field(self.bookmarks[name]))
+        elif tag in ("reference-mark-end", "bookmark-end") and name in self.marks:
             self._cite(self.marks.pop(name))
         elif tag == "fieldmark-start":
             self.fields.append(_OpenCitation(read_field(_field_code(node)), self.flow.length))
@@ -202,13 +239,43 @@ class _TextWalker:
         else:
             self._walk_inline(node.children)
 
+    def _read_span(self, node: Node) -> None:
+        outer, start = self.format, self.flow.length
+        self.format = {**outer, **self.formats.get(("text", node.get("style-name")), {})}
+        if self.format.get("display") != "none":  # else it is hidden
+            self._walk_inline(node.children)
+        if _RAISED.match(self.format.get("text-position", "")) and self.flow.length > start:
+            self.flow.raised.append((start, self.flow.length))
+        self.format = outer
+
+    def _open_bookmark(self, name: str, meaning: WordField) -> None:
+        self.marks[name] = _OpenCitation(meaning, self.flow.length)
+        if meaning.kind == "bibliography":
+            self.contexts.append("reference")
+            line = self.flow.paragraphs[-1]
+            line.role = "reference" if line.start == self.flow.length else line.role
+
     def _read_frame(self, node: Node) -> None:
-        if _is_formula(self.package, node):
+        if self.deleting:
+            return
+        if self._is_formula(node):
             self._add(EQUATION, node)
         self.boxes += [(self.flow.length, box) for box in node.find_all("text-box")]
 
+    def _is_formula(self, frame: Node) -> bool:
+        """Whether an embedded object is a formula."""
+        for embedded in frame.find_all("object"):
+            part = f"{embedded.get('href').removeprefix('./').rstrip('/')}/{CONTENT}"
+            if part not in self.formula_objects:
+                self.formula_objects[part] = _FORMULA.search(self.package.head(part)) is not None
+            if embedded.find("math") is not None or self.formula_objects[part]:
+                return True
+        return False
+
     def _cite(self, open: _OpenCitation) -> None:
-        if open.meaning.kind != "citation" or "reference" in self.contexts:
+        if open.meaning.kind == "bibliography" and "reference" in self.contexts:
+            self.contexts.remove("reference")
+        if open.meaning.kind != "citation" or "reference" in self.contexts or self.deleting:
             return
         keys = [self.works.add(item) for item in open.meaning.items if item.is_known]
         line = self.flow.paragraphs[-1]
@@ -229,13 +296,15 @@ class _TextWalker:
         self._add(text.text[start:], XmlText(text.text[start:], text.start + start, text.end))
 
     def _add(self, text: str, place: XmlText | Node) -> None:
-        if text and self.paragraph is not None:
+        if text and self.paragraph is not None and not self.deleting:
             self.flow.add(text, CONTENT, place, None, self.paragraph)
             self.spaced = text[-1] in _WHITE
             if text == EQUATION:
                 self.formulas += 1
             else:
-                self.letters += len(text.strip())
+                letters = len(text.strip())
+                self.letters += letters
+                self.bold_letters += letters * (self.format.get("font-weight") in _BOLD)
 
     def finish(self) -> None:
         """Put citations in order, without those inside another."""
@@ -267,16 +336,14 @@ def _field_code(node: Node) -> str:
     return next((value for name, value in parameters.items() if name.endswith("field.code") or "ADDIN" in value), "")
 
 
-def _is_formula(package: Package, frame: Node) -> bool:
-    """Whether an embedded object is a formula."""
-    for embedded in frame.find_all("object"):
-        if embedded.find("math") is not None:
-            return True
-        name = f"{embedded.attributes.get('href', '').removeprefix('./').rstrip('/')}/{CONTENT}"
-        root = package.root(name)
-        if root is not None and root.tag == "math":
-            return True
-    return False
+def _deletions(body: Node) -> set[str]:
+    """The changes that mark deleted text where it stands; of others, it is beside the text, in the list of changes."""
+    changes = body.find("tracked-changes")
+    return {
+        change.get("id")
+        for change in (changes.find_all("changed-region") if changes else ())
+        if change.find("deletion") is not None
+    }
 
 
 def _bibliography_item(mark: Node) -> CitedItem:
@@ -293,20 +360,30 @@ def _bibliography_item(mark: Node) -> CitedItem:
     return CitedItem(f"libreoffice {id}", reference)
 
 
-def _style_sheet(package: Package, content: Node | None) -> StyleSheet:
+def _style_sheet(package: Package, content: Node | None) -> tuple[StyleSheet, Formats]:
+    """The styles of paragraphs, and how the characters of each style are shown."""
     styles: dict[str, Style] = {}
+    own_formats: dict[tuple[str, str], tuple[str, Mapping[str, str]]] = {}  # with the parent's name
     for root in (package.root("styles.xml"), content):
         for style in root.descend("style") if root else ():
-            attributes = style.attributes
-            if attributes.get("family", "paragraph") != "paragraph":
-                continue
-            outline = attributes.get("default-outline-level", "")
-            styles[attributes.get("name", "")] = Style(
-                attributes.get("display-name", "") or attributes.get("name", ""),
-                attributes.get("parent-style-name", ""),
-                int(outline) if outline.isdigit() else None,
-            )
-    return StyleSheet(styles)
+            family, name, parent = style.get("family") or "paragraph", style.get("name"), style.get("parent-style-name")
+            own = style.find("text-properties")
+            own_formats[family, name] = parent, {k: own.get(k) for k in _FORMATS if k in own.attributes} if own else {}
+            if family == "paragraph":
+                outline = attribute_number(style, "default-outline-level") or None
+                styles[name] = Style(style.get("display-name") or name, parent, outline)
+    return StyleSheet(styles), {key: _inherited_format(*key, own_formats) for key in own_formats}
+
+
+def _inherited_format(
+    family: str, name: str, own_formats: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]]
+) -> Mapping[str, str]:
+    """The format of a style with what those above it say."""
+    format: Mapping[str, str] = {}
+    for _ in range(_MAX_CHAIN):
+        name, own = own_formats.get((family, name), ("", {}))
+        format = {**own, **format}
+    return format
 
 
 READER = OpenDocumentReader()

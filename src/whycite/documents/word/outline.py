@@ -13,7 +13,7 @@ from whycite.documents.markup import DraftOutline, heading_words, is_references_
 from whycite.documents.model import Document, Reference, SentenceKind
 from whycite.documents.plain import NUMBER, read_blocks
 from whycite.documents.references.printed import parse_list
-from whycite.documents.word.flow import MAX_PARAGRAPHS, MAX_TEXT, Flow, FlowCitation, FlowParagraph
+from whycite.documents.word.flow import MAX_CITATIONS, MAX_PARAGRAPHS, MAX_TEXT, Flow, FlowCitation, FlowParagraph
 from whycite.documents.word.managers import CitedWorks
 
 __all__ = ["build_document", "recognise_paragraphs"]
@@ -37,9 +37,8 @@ def build_document(
     for warning in warnings:
         builder.warn(warning)
     if flow.is_full:
-        builder.warn(
-            f"{path}: more than {MAX_TEXT:,} characters or {MAX_PARAGRAPHS:,} paragraphs; the rest is not read"
-        )
+        limits = f"{MAX_TEXT:,} characters, {MAX_PARAGRAPHS:,} paragraphs or {MAX_CITATIONS:,} citations"
+        builder.warn(f"{path}: more than {limits}; the rest is not read")
     text = flow.text
     named = recognise_paragraphs(flow, text)
     references = list(works.references.values())

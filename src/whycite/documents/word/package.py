@@ -13,13 +13,16 @@ from whycite.documents.sources import MAX_MEMBERS, decode
 from whycite.documents.xmltree import MAX_BYTES, Node, Tree, parse_tree
 from whycite.errors import UserError
 
-__all__ = ["MAX_PACKAGE", "Package", "rewrite_package"]
+__all__ = ["COMPOUND_FILE", "MAX_PACKAGE", "Package", "rewrite_package"]
 
 MAX_PACKAGE = 256 << 20  # bytes of the file, including pictures, which are never unpacked
 _MAX_UNPACKED = 96 << 20  # bytes of all parts that are read
+_HEAD = 4096  # bytes
+# How runs look, which is half of a document that was edited a lot.
+_UNUSED = frozenset("rFonts sz szCs lang noProof bCs iCs kern proofErr lastRenderedPageBreak".split())
 _MAIN = "word/document.xml"
 _ENCRYPTED = 0x1
-_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # old Word files, and new ones with a password
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # old Word files, and new ones with a password
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 
@@ -29,8 +32,8 @@ class Package:
     def __init__(self, data: bytes, path: str) -> None:
         self.path = path
         self.warnings: list[str] = []
-        self._unpacked = 0
-        if data.startswith(_COMPOUND_FILE):
+        self._unpacked: dict[str, int] = {}  # bytes of the parts that were read, which may be read again
+        if data.startswith(COMPOUND_FILE):
             raise UserError(f"{path}: an old Word file (.doc) or one with a password; save it as .docx without one")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
@@ -57,7 +60,7 @@ class Package:
         member = self._members[name]
         if member.flag_bits & _ENCRYPTED:
             raise UserError(f"{self.path}: protected by a password; save it without one")
-        limit = min(MAX_BYTES, _MAX_UNPACKED - self._unpacked)
+        limit = min(MAX_BYTES, _MAX_UNPACKED - sum(self._unpacked.values()) + self._unpacked.get(name, 0))
         try:
             with self._archive.open(member) as stream:
                 data = stream.read(limit + 1)
@@ -65,12 +68,22 @@ class Package:
             raise UserError(f"{self.path}: {name} is damaged ({error}); open the file and save it again") from error
         if len(data) > limit:
             raise UserError(f"{self.path}: {name} is larger than {limit >> 20} MB; too large for one document")
-        self._unpacked += len(data)
+        self._unpacked[name] = len(data)
         return data
+
+    def head(self, name: str) -> str:
+        """The beginning of a part; "" if there is no such part, or it is damaged."""
+        if name not in self._members:
+            return ""
+        try:
+            with self._archive.open(self._members[name]) as stream:
+                return decode(stream.read(_HEAD))[0]
+        except _DAMAGE:
+            return ""
 
     def tree(self, name: str) -> Tree:
         """The XML of a part; what is broken in it becomes a warning."""
-        tree = parse_tree(self.text(name), f"{self.path}: {name}")
+        tree = parse_tree(self.text(name), f"{self.path}: {name}", _UNUSED)
         self.warnings += tree.warnings
         return tree
 

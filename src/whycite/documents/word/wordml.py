@@ -5,7 +5,6 @@ Tracked changes count as accepted. Deleted and hidden text, comments, headers an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,12 +19,20 @@ from whycite.documents.word.flow import (
     ParagraphRole,
     Style,
     StyleSheet,
+    attribute_number,
     plain_symbols,
     symbol,
 )
-from whycite.documents.word.managers import CitedWorks, WordField, read_control, read_field, word_sources
+from whycite.documents.word.managers import (
+    CitedWorks,
+    WordField,
+    bookmarked_codes,
+    read_control,
+    read_field,
+    word_sources,
+)
 from whycite.documents.word.package import Package
-from whycite.documents.xmltree import Node, XmlText, plain_text
+from whycite.documents.xmltree import Node, XmlText, plain_text, texts
 
 __all__ = ["WordText", "read_word"]
 
@@ -33,10 +40,10 @@ _WRAPPERS = frozenset(
     "hyperlink ins moveTo smartTag customXml dir bdo sdtContent ruby rubyBase fldSimple Choice body txbxContent".split()
 )
 _DELETED = frozenset({"del", "moveFrom"})
+_ELSEWHERE = {"altChunk": "another document is embedded", "subDoc": "another document is linked"}
 _PICTURES = frozenset({"drawing", "pict", "object"})
 _FALSE = frozenset({"0", "false", "off", "none"})
 _WHITE = " \t\r\n"
-_BOOKMARK_PROPERTY = re.compile(r"((?:ZOTERO|Mendeley)_?(?:BREF|Bookmark)\w*?)_(\d{1,3})")
 _MAX_DEPTH = 60  # tables, controls and changes within one another
 _MAX_OPEN_FIELDS = 200  # fields within one another, or never closed
 
@@ -76,6 +83,7 @@ def read_word(package: Package, main: str) -> WordText:
     root = package.root(main)
     body = root.find("body") if root else None
     if body is not None:
+        walker.note_unclosed_fields(body)
         walker.walk_blocks(body, main)
         walker.finish()
     title = _core_title(package)
@@ -97,9 +105,10 @@ class _Walker:
         self._depth = 0
         self._styles = _style_sheet(package, main)
         self._notes = {kind: _notes(package, main, kind) for kind in ("footnote", "endnote")}
-        self._bookmarks = _bookmarked_codes(package)
+        self._bookmarks = bookmarked_codes(_custom_properties(package))
         self._marks: dict[str, _OpenMark] = {}
         self._fields: list[_OpenField] = []
+        self._unclosed: set[Node] = set()  # beginnings of fields that never end
         self._contexts: list[ParagraphRole] = []  # roles that surround a paragraph, innermost last
         self._paragraph: Node | None = None
         self._line: FlowParagraph | None = None
@@ -109,11 +118,30 @@ class _Walker:
         self._mark: int | None = None  # where the note or text box that is read stands
         self._part = main
         self._bold_letters = self._letters = 0
+        for _, notes in self._notes.values():
+            for note in notes.values():
+                self.note_unclosed_fields(note)
         for part in package.names():
             if part.startswith("customXml/item") and part.endswith(".xml"):
                 root = package.root(part)
                 for item in word_sources(root) if root and root.tag == "Sources" else ():
                     self.works.add(item)
+
+    def note_unclosed_fields(self, node: Node) -> None:
+        """Tell the fields in an element that never end: all that follows would be taken for their instruction."""
+        open_marks: list[Node] = []
+        for mark in node.descend("fldChar", skip=_DELETED):
+            kind = mark.attributes.get("fldCharType")
+            if kind == "begin":
+                open_marks.append(mark)
+            elif kind == "end" and open_marks:
+                open_marks.pop()
+        if open_marks and not self._unclosed:
+            self._warn("a field has no end; its text is read, but not what it cites")
+        self._unclosed.update(open_marks)
+
+    def _warn(self, problem: str) -> None:
+        self._package.warnings.append(f"{self._package.path}: {problem}")
 
     # -- blocks ----------------------------------------------------------------
 
@@ -130,9 +158,7 @@ class _Walker:
     def _goes_deeper(self) -> bool:
         """Count one level of nesting; False, with a warning, where no document would go on."""
         if self._depth >= _MAX_DEPTH:
-            self._package.warnings.append(
-                f"{self._package.path}: nested deeper than {_MAX_DEPTH} levels; not read there"
-            )
+            self._warn(f"nested deeper than {_MAX_DEPTH} levels; not read there")
             return False
         self._depth += 1
         return True
@@ -147,6 +173,8 @@ class _Walker:
         elif node.tag == "AlternateContent":
             if (chosen := _alternative(node)) is not None:
                 self.walk_blocks(chosen, self._part)
+        elif node.tag in _ELSEWHERE:
+            self._warn(f"{_ELSEWHERE[node.tag]} in it, which is not read; open it in Word and save it again")
         elif node.tag in _WRAPPERS:
             self.walk_blocks(node, self._part)
 
@@ -178,7 +206,8 @@ class _Walker:
         context: ParagraphRole | None = "table" if any(len(row) > 1 for row in cells) else None
         for row in cells:
             for cell in row:
-                self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
+                if cell.find("tcPr", "cellDel") is None:
+                    self._in_context(context, lambda cell=cell: self.walk_blocks(cell, self._part))  # type: ignore[misc]
 
     def _read_paragraph(self, node: Node) -> None:
         if self.flow.is_full:
@@ -353,6 +382,8 @@ class _Walker:
 
     def _change_field(self, mark: Node, run: Node) -> None:
         kind = mark.attributes.get("fldCharType")
+        if mark in self._unclosed:
+            return
         if kind == "begin":
             self._begin_field()
             self._fields[-1].data, self._fields[-1].run = plain_text(mark.find("fldData")), run
@@ -397,6 +428,8 @@ class _Walker:
             self._marks[node.attributes.get("id", "")] = _OpenMark(meaning, self.flow.length)
             if meaning.kind == "bibliography":
                 self._contexts.append("reference")
+                if self._line is not None and self._line.start == self.flow.length:
+                    self._line.role = "reference"
 
     def _close_bookmark(self, id: str) -> None:
         mark = self._marks.pop(id, None)
@@ -474,8 +507,8 @@ def _control_tag(node: Node) -> str:
 
 def _outline_level(node: Node) -> int:
     """The level of a heading, from 1; 0 for body text."""
-    value = node.attributes.get("val", "")
-    return int(value) + 1 if value.isdigit() and int(value) < 9 else 0
+    value = attribute_number(node, "val", 9)
+    return value + 1 if value < 9 else 0
 
 
 def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
@@ -529,13 +562,11 @@ def _notes(package: Package, main: str, kind: str) -> tuple[str, dict[str, Node]
     return "", {}
 
 
-def _bookmarked_codes(package: Package) -> dict[str, str]:
-    """The citations that managers keep in the properties of a document, by the bookmark that marks them."""
-    pieces: dict[str, dict[int, str]] = {}
+def _custom_properties(package: Package) -> dict[str, str]:
     root = package.root("docProps/custom.xml")
-    for property in root.find_all("property") if root else ():
-        if name := _BOOKMARK_PROPERTY.fullmatch(property.attributes.get("name", "")):
-            pieces.setdefault(name[1], {})[int(name[2])] = "".join(
-                text.text for value in property.children if isinstance(value, Node) for text in _texts(value)
-            )
-    return {name: "".join(parts[number] for number in sorted(parts)) for name, parts in pieces.items()}
+    return {
+        property.get("name"): "".join(
+            text for value in property.children if isinstance(value, Node) for text in texts(value)
+        )
+        for property in (root.find_all("property") if root else ())
+    }

@@ -41,7 +41,7 @@ def _lines(checked: CitationVerdict) -> Iterator[str]:
     verification = checked.verification
     is_judged = verification.verdict != "could not check"
     sure = f", {certainty(verification)}" if is_judged else ""
-    yield f"{sentence_case(verification.verdict)}{sure}".rstrip(".") + "."
+    yield sentence_case(f"{verification.verdict}{sure}")
     work = " ".join(filter(None, (authors_and_year(checked.reference), reference_title(checked.reference))))
     yield f"Claim: “{checked.claim}” Cited: {work or checked.reference.id}"
     if checked.warning:

@@ -41,13 +41,14 @@ function ownWords(passage, claim) {
 }
 
 function why(evidence, claim, known) {
-  const { key, title, year } = evidence.source;
+  const { key, title, year, status } = evidence.source;
+  const doubt = { retracted: "retracted", concern: "expression of concern" }[status];
   const hasPage = key && (!known || known.has(key));
   return make(
     "blockquote",
     { class: "why" },
     make("p", { dir: "auto" }, ...marked(evidence.sentence || evidence.span, claim)),
-    make("p", { class: "from", dir: "auto" }, hasPage ? make("a", { href: paperAddress(key) }, title) : title, year ? `, ${year}` : null),
+    make("p", { class: "from", dir: "auto" }, hasPage ? make("a", { href: paperAddress(key) }, title) : title, year ? `, ${year}` : null, doubt ? make("span", { class: "wrong" }, `, ${doubt}`) : null),
   );
 }
 
