@@ -292,7 +292,8 @@ def test_originals_are_kept_and_deleted(client: TestClient, tmp_path: Path) -> N
     left = client.delete(f"/api/projects/{id}/files/{files['bees.md']}").json()["files"]
     assert [file["name"] for file in left] == ["draft.md", "whales.md"]
     assert client.get(f"/api/projects/{id}/files/{files['bees.md']}").status_code == 404
-    assert len(list((tmp_path / "projects" / id / "texts").iterdir())) == 1
+    read = (tmp_path / "projects" / id / "texts").iterdir()
+    assert len({path.name[:32] for path in read}) == 1  # what was read from the other paper is gone
     assert client.delete(f"/api/projects/{id}").json() == {"deleted": id}
     assert client.get(f"/api/projects/{id}").status_code == 404
     assert list((tmp_path / "projects").iterdir()) == []

@@ -125,7 +125,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    return Guard(app, settings.rules), server  # outermost, so that it also guards error responses
+    return Guard(app, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
 
 
 def _problem_response(

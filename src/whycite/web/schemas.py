@@ -267,6 +267,7 @@ class ProjectFileEntry(TypedDict):
     kind: FileKind
     name: str
     size: int
+    title: str  # of the paper in it, once it was read; empty if it has none, or several
 
 
 class ProjectAnswer(ProjectSummary):

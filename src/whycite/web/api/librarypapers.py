@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
@@ -196,9 +195,7 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
     cited = references[:_MAX_SIDE]
     rows = max(len(sources), len(cited), 1)
     own_column = 1 if sources else 0
-    middle = _node(
-        own_column, 0, rows - 1, page["paper"]["key"], page["paper"]["title"], _who(page["paper"]["authors"])
-    )
+    middle = _node(own_column, 0, rows - 1, page["paper"]["key"], page["paper"]["title"], _short(page["paper"]))
     nodes, edges = [middle], []
     for row, number in enumerate(sources):
         source = page["citing"][number]["source"]
@@ -207,8 +204,7 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
         edges.append(GraphEdge(_curve(node, middle), f"citing-{number + 1}", page["citing"][number]["sentence"]))
     for row, reference in enumerate(cited):
         paper = reference["paper"]
-        detail = " ".join(filter(None, (_who(paper["authors"]), str(paper["year"] or ""))))
-        node = _node(own_column + 1, row, rows - len(cited), paper["key"], paper["title"], detail)
+        node = _node(own_column + 1, row, rows - len(cited), paper["key"], paper["title"], _short(paper))
         nodes.append(node)
         title = f"has among its references: {paper['title'] or paper['key']}"
         edges.append(GraphEdge(_curve(middle, node), f"reference-{row + 1}", title))
@@ -229,9 +225,11 @@ def _node(column: int, row: int, empty_rows: int, key: str, title: str, detail: 
     )
 
 
-def _who(authors: Sequence[str]) -> str:
-    names = [author.split(",")[0] for author in authors]
-    return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+def _short(paper: PaperJson) -> str:
+    """Authors and year: "Mitkov 1998"."""
+    names = [author.split(",")[0] for author in paper["authors"]]
+    who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    return f"{who} {paper['year'] or ''}".strip()
 
 
 def _curve(source: GraphNode, target: GraphNode) -> str:

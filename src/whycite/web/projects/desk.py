@@ -208,7 +208,8 @@ class ProjectDesk:
         def record(full_texts: Sequence[FullText], are_all: bool) -> list[str]:
             """Verify citations and record the verdicts; with `are_all`, also on papers that are missing."""
             names, ids = CitationNames(), []
-            for checked in self._verdicts(document, full_texts, papers, run.report):
+            progress = run.report if are_all else lambda *_: run.report("Checking the citations of the first paper")
+            for checked in self._verdicts(document, full_texts, papers, progress):
                 ids.append(names.name(checked.claim, checked.reference.id))
                 if are_all or checked.paper:
                     source = papers.sources.get(checked.paper, PaperSource())
@@ -301,7 +302,7 @@ class _PaperTexts:
         is_first = True
         for count, file in enumerate(files, 1):
             progress("Reading the papers", count - 1, len(files))
-            is_new = not self._project.load(f"texts/{file_hash(file.path)}.json")
+            is_new = not self._project.texts_of(file)
             for document in self._documents(file):
                 problem = "" if document.sentences else next(iter(document.warnings), "contains no readable text")
                 problem = problem.replace(f"{file.path.parent}/", "")
@@ -351,14 +352,15 @@ class _PaperTexts:
         return _read_again(self._project, full_text.file, full_text.path)
 
     def _documents(self, file: ProjectFile) -> list[Document]:
-        name = f"texts/{file_hash(file.path)}.json"
-        record = self._project.load(name)
-        if not record:
-            if not self._is_reading:
-                return []
-            record = {"documents": [to_plain(document) for document in _read_paper(file)]}
-            self._project.save(name, record)
-        return [from_plain(plain) for plain in record["documents"]]
+        record = self._project.texts_of(file)
+        if record:
+            return [from_plain(plain) for plain in record["documents"]]
+        if not self._is_reading:
+            return []
+        documents = _read_paper(file)
+        title = documents[0].paper.title if len(documents) == 1 else ""
+        self._project.keep_texts(file, [to_plain(document) for document in documents], title)
+        return documents
 
 
 def _read_again(project: ProjectFolder, file: str, path: str) -> Document:
