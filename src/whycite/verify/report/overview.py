@@ -142,7 +142,7 @@ def passage_facts(passage: Passage) -> list[str]:
 
 
 def place(checked: CitationVerdict, draft: Document) -> str:
-    """File and line of a citation, or its page, without the folders above the draft: a report is shared, they are not."""
+    """File and line, or page, of a citation; no folders above the draft: a report is shared, they are private."""
     top = Path(draft.path)
     folder = top if top.is_dir() else top.parent
     file = Path(checked.file)

@@ -13,10 +13,9 @@ from typing_extensions import TypedDict
 from whycite.cite.exports import as_bibtex
 from whycite.cite.reception import SourceJson
 from whycite.cite.recommendations import PaperJson, paper_json
-from whycite.library.paths import absolute, file_of, library_exists
+from whycite.library.paths import absolute, file_of, library_exists, original_path
 from whycite.web.api.library import searchable_entries
 from whycite.web.guard import Problem
-from whycite.web.reading import original_path
 from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import file_of, library_exists
+from whycite.library.paths import library_exists, original_path
 from whycite.web.guard import Problem
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
-from whycite.web.reading import library_file, original_path, read_all, read_folder, read_stored
+from whycite.web.reading import library_file, read_all, read_folder, read_stored
 from whycite.web.warm import HASH_LENGTH, WarmPaper, WarmPapers, file_hash
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class _PaperTexts:
 
         `on_start` receives those of the first file that has not been read before, if others follow.
         """
-        from whycite.verify.fulltexts import FullText
+        from whycite.verify.fulltexts import FullText, texts_in_library
 
         files = [file for file in self._project.files() if file.kind == "paper"]
         full_texts = []
@@ -311,18 +311,7 @@ class _PaperTexts:
             if is_first and is_new and count < len(files):
                 is_first = False
                 on_start(full_texts)
-        return [*full_texts, *self._library_texts()]
-
-    def _library_texts(self) -> Iterator[FullText]:
-        """The papers of the library; those that were uploaded are read from where they are kept."""
-        from whycite.verify.fulltexts import texts_in_library
-
-        if self._library is None:
-            return
-        for full_text in texts_in_library(self._library):
-            path = original_path(self._library.path, full_text.path)
-            file = file_of(path) if path != full_text.path else None
-            yield replace(full_text, file=file, path=path, problem="") if file else full_text
+        return [*full_texts, *(texts_in_library(self._library) if self._library is not None else ())]
 
     @cached_property
     def _library_ids(self) -> dict[str, str]:

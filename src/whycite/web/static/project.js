@@ -142,7 +142,7 @@ function showCount(all) {
   const open = all.filter(isToLookAt);
   const uncited = open.filter((record) => record.verdict === "uncited").length;
   const parts = [`${number(open.length - uncited)} of ${plural(verdicts.size, "citation")}`, uncited ? `${plural(uncited, "sentence")} without one` : ""].filter(Boolean);
-  if (verdicts.size && progress.state === "running") get("count").textContent = `${number(open.length)} to look at so far; ${plural(verdicts.size, "citation")} checked`;
+  if (verdicts.size && ["running", "stopped"].includes(progress.state)) get("count").textContent = `${number(open.length)} to look at so far; ${plural(verdicts.size, "citation")} checked`;
   else if (verdicts.size) get("count").textContent = `${number(open.length)} to look at: ${parts.join(", ")}`;
   else get("count").textContent = progress.state !== "done" ? "" : uncited ? `No citations in this draft; ${plural(uncited, "sentence")} ${uncited === 1 ? "needs" : "need"} one` : "No citations in this draft";
   get("next").disabled = open.length === 0;
