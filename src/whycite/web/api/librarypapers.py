@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from fastapi.responses import Response
 from typing_extensions import TypedDict
 
 from whycite.cite.exports import as_bibtex
-from whycite.cite.reception import SourceJson
+from whycite.cite.reception import Agreement, SourceJson, agreement
 from whycite.cite.recommendations import PaperJson, paper_json
 from whycite.library.paths import absolute, file_of, library_exists, original_path
 from whycite.web.api.library import searchable_entries
@@ -38,6 +39,7 @@ class CitingSentenceJson(TypedDict):
 
     sentence: str
     cited_for: str  # background, a method, or a result
+    agreement: Agreement | None  # with the paper, as the sentence words it; most say neither
     source: SourceJson
 
 
@@ -94,7 +96,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
         "bibtex": as_bibtex([papers[id]]),
         "support": len(places),
         "citing_documents": len({document for document, _ in places}),
-        "citing": _citing_sentences(library, places[:_MAX_CITING]),
+        "citing": _citing_sentences(library, places[:_MAX_CITING], papers[id].authors),
         "document": str(entry.id) if entry else "",
         "format": entry.format if entry else "",
         "original": _original(here, entry) if entry else "",
@@ -116,7 +118,9 @@ def _original(here: Server, entry: LibraryDocument) -> str:
     return f"/api/library/documents/{entry.id}/file" if file_of(path) == absolute(path) else ""
 
 
-def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentenceJson]:
+def _citing_sentences(
+    library: Library, places: list[tuple[int, int]], authors: Sequence[str]
+) -> list[CitingSentenceJson]:
     from whycite.evidence.citationfunctions import citation_functions
 
     written = library.sentences_at(places)
@@ -128,6 +132,8 @@ def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[C
         {
             "sentence": written[place],
             "cited_for": names[function],
+            # Who uses "the same dose as in an earlier study" does not agree with what it found.
+            "agreement": agreement(written[place], authors) if function != "method" else None,
             "source": {
                 "key": sources[place[0]].key,
                 "title": sources[place[0]].title,
