@@ -91,7 +91,7 @@ async function collect(name, kind) {
 function showChosen() {
   say(get("selected"), chosen.size ? `${plural(chosen.size, "paper")} selected` : "None selected: all papers that match are exported");
   const { collection } = wanted();
-  get("collecting").classList.toggle("hidden", !chosen.size);
+  for (const control of get("collecting").elements) control.disabled = !chosen.size; // always there, so that nothing moves
   get("leave").classList.toggle("hidden", !collection);
   get("removing").replaceChildren(
     ...(chosen.size ? [twice(`Remove ${plural(chosen.size, "paper")}`, `Confirm: remove ${plural(chosen.size, "paper")}`, removeChosen)] : []),
