@@ -156,6 +156,19 @@ def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> N
     assert "1 citation" in row.inner_text()
 
 
+def test_a_draft_that_cannot_be_read_can_be_replaced(page: Any) -> None:
+    page.goto("/projects")
+    photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": bytes(range(256)) * 9}
+    page.set_input_files("#draft", photo)
+    page.get_by_role("button", name="Verify the draft").click()
+    page.wait_for_selector("#state.wrong:has-text('photo.jpg: unknown file format. Choose another file')")
+    assert not page.is_visible("#text")
+    assert accessibility_violations(page) == []
+    page.set_input_files("#draft", _file("draft.md", MANUSCRIPT))
+    page.wait_for_selector("#text:has-text('Killer whales stun herring')")
+    assert page.is_visible("#list button")
+
+
 def test_sentences_have_addresses(page: Any) -> None:
     _verified(page)
     page.locator("#text").get_by_text("Previous studies have shown").click()

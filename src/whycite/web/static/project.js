@@ -63,7 +63,13 @@ function showProgress() {
     else get("progress").removeAttribute("value");
     get("stage").textContent = `${stage}${total ? `: ${number(completed)} of ${number(total)}` : ""} …`;
   }
-  say(get("state"), running ? "" : detail, state === "failed");
+  const isUnreadable = state === "failed" && progress.draft === "unread";
+  get("workspace").classList.toggle("unreadable", isUnreadable);
+  say(get("state"), running ? "" : isUnreadable ? `${sentenceEnd(detail)} Choose another file with “Replace the draft”.` : detail, state === "failed");
+}
+
+function sentenceEnd(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 async function readDraft() {
