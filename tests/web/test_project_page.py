@@ -124,9 +124,10 @@ def test_a_project_can_be_printed(page: Any) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.is_visible("#list button >> nth=3")
     assert page.is_visible("#text .sentence >> nth=3")
-    for name in (".top", "#next", "#filters", "#drop", "#panel form"):
+    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form"):
         assert not page.is_visible(name), name
     assert page.evaluate("getComputedStyle(document.querySelector('#list')).maxHeight") == "none"
+    assert page.evaluate("getComputedStyle(document.querySelector('.sentence.picked')).boxShadow") == "none"
     assert (
         page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 33, 40)"
     )  # dark on white, whatever the screen
