@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -149,6 +150,24 @@ def test_a_stopped_run_keeps_what_it_has(client: TestClient, monkeypatch: pytest
     assert "Stopped" in told["detail"]
     client.post(f"/api/projects/{id}/run")
     assert len(_finished(client, id)["verdicts"]) == 3
+
+
+def test_a_short_project_does_not_wait_for_a_long_one(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    verify = OpenDocument.verify
+    go_on = threading.Event()
+
+    def read_long(paper: OpenDocument, claim: str) -> Verification:
+        if "Orcas" in claim:
+            assert go_on.wait(PATIENCE)
+        return verify(paper, claim)
+
+    monkeypatch.setattr(OpenDocument, "verify", read_long)
+    slow = [("draft", ("long.md", MANUSCRIPT.replace("Killer whales stun", "Orcas stun").encode())), *SENT[1:]]
+    long = _created(client, slow)
+    assert len(_finished(client, _created(client))["verdicts"]) == 3
+    assert client.get(f"/api/projects/{long}/progress").json()["state"] == "running"
+    go_on.set()
+    assert len(_finished(client, long)["verdicts"]) == 3
 
 
 def test_a_run_that_a_server_left_can_go_on(tmp_path: Path, client_of: Clients) -> None:

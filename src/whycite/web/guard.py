@@ -189,7 +189,7 @@ class Guard:
         if self._page is None or not is_opened or scope["path"].startswith(("/api/", "/static/")):
             return problem_body(problem.status, problem.detail), {"content-type": MEDIA_TYPE}
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        text = self._page(problem.status, problem.detail, _own_path(scope), fields)
+        text = self._page(problem.status, problem.detail, _safe_path(scope), fields)
         page_headers = {"content-type": "text/html; charset=utf-8", "content-security-policy": _PAGE_POLICY}
         return text.encode("utf-8", "replace"), page_headers
 
@@ -267,11 +267,11 @@ def _token_in_address(scope: Scope) -> tuple[str, str] | None:
     if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
         return None
     others = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "token"]
-    address = quote(_own_path(scope), safe="/:")
+    address = quote(_safe_path(scope), safe="/:")
     return f"{address}?{urlencode(others)}" if others else address, tokens[0]
 
 
-def _own_path(scope: Scope) -> str:
+def _safe_path(scope: Scope) -> str:
     """The path of a request in which no browser sees the name of another server."""
     path: str = scope["path"]
     return "/" + path.lstrip("/\\").replace("\\", "/")

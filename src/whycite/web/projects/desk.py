@@ -35,6 +35,7 @@ __all__ = ["ProjectDesk", "ProjectRun", "RunState"]
 RunState = Literal["new", "running", "done", "stopped", "failed"]
 
 _LOG = logging.getLogger("whycite")
+_AT_ONCE = 2  # projects that are worked on, so that a short one need not wait for a long one
 _MAX_WAITING = 15  # projects
 _RETRY_SECONDS = 30
 _INTERRUPTED = "The server was stopped in the middle. What was checked by then is kept."
@@ -67,13 +68,13 @@ class ProjectRun:
 
 
 class ProjectDesk:
-    """The projects of a server; one is worked on at a time."""
+    """The projects of a server; two are worked on at a time."""
 
     def __init__(self, root: Path, current: CurrentLibrary, papers: WarmPapers, load: Callable[[], None]) -> None:
         """`load` is called before the first run."""
         self.store = ProjectStore(root)
         self._current, self._papers, self._load = current, papers, load
-        self._work = WorkQueue(1, _MAX_WAITING, retry_after=_RETRY_SECONDS)
+        self._work = WorkQueue(_AT_ONCE, _MAX_WAITING, retry_after=_RETRY_SECONDS)
         self._lock = Lock()
         self._runs: dict[str, ProjectRun] = {}
         self._journals: dict[str, VerdictJournal] = {}
