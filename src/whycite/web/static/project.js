@@ -291,7 +291,7 @@ function deciding(record) {
   }
   const accept = make("button", { type: "button", title: "It was looked at and is right; reports keep it" }, "Accept");
   accept.addEventListener("click", () => decide(record, "acceptances", { method: "PUT" }));
-  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "or why it is fine", "aria-label": "Reason" });
+  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "why it is fine", "aria-label": "Reason" });
   const form = make("form", { class: "deciding", "data-decision": record.id }, accept, reason, make("button", { type: "submit", title: "Set it aside; reports leave it out" }, "Dismiss"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
