@@ -167,7 +167,7 @@ def test_a_draft_that_cannot_be_read_can_be_replaced(page: Any) -> None:
     assert accessibility_violations(page) == []
     page.set_input_files("#draft", _file("draft.md", MANUSCRIPT))
     page.wait_for_selector("#text:has-text('Killer whales stun herring')")
-    assert page.is_visible("#list button")
+    page.wait_for_selector("#list button")
 
 
 def test_sentences_have_addresses(page: Any) -> None:
