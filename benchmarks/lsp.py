@@ -106,7 +106,7 @@ async def measure(draft: Path, library: Path, *options: str) -> None:
     editor.initialized(types.InitializedParams())
     editor.open(draft)
     found = await editor.diagnostics(draft)
-    show("first diagnostics, cold", [time.perf_counter() - start])
+    show("first diagnostics, cold", [time.perf_counter() - start], [processor_time(process.pid)])
     await editor.diagnostics(draft, 2)
     show("with papers, cold", [time.perf_counter() - start])
     text = editor.texts[draft]
@@ -158,7 +158,8 @@ async def timed(ask: Callable[[int], Awaitable[None]], process: int) -> tuple[li
 
 def show(name: str, seconds: list[float], computed: Sequence[float] = ()) -> None:
     most = f"   (at most {max(seconds):.2f} s)" if len(seconds) > 1 else ""
-    processor = f", processor {statistics.median(computed):.2f} s (at most {max(computed):.2f} s)" if computed else ""
+    processor = f", processor {statistics.median(computed):.2f} s" if computed else ""
+    processor += f" (at most {max(computed):.2f} s)" if len(computed) > 1 else ""
     print(f"  {name:<28}{statistics.median(seconds):>8.2f} s{most}{processor}", flush=True)
 
 

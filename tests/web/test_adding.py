@@ -15,8 +15,12 @@ from starlette.testclient import TestClient
 
 from tests.web.manuscripts import MANUSCRIPT, WHALES
 from whycite.documents.model import Document
-from whycite.library import add
+from whycite.library import Library, add
+from whycite.library.paths import UPLOADED
 from whycite.library.store import writing
+from whycite.service.loading import CurrentLibrary
+from whycite.service.shelf import PaperShelf
+from whycite.verify.drafts import verify_draft
 from whycite.web import queues, reading
 from whycite.web.guard import Problem
 from whycite.web.queues import UploadJob, UploadQueue
@@ -99,12 +103,23 @@ def test_a_paper_that_was_sent_is_verified_in_a_project(tmp_path: Path, client_o
     assert client.get(paper["original"]).content == WHALES.encode()
 
 
+def test_a_paper_that_was_sent_is_read_by_editors_and_assistants(tmp_path: Path, client_of: Clients) -> None:
+    client = client_of(tmp_path / "library", projects=tmp_path / "projects")
+    _sent(client, [("whales.md", WHALES.encode())])
+    shelf = PaperShelf(CurrentLibrary(tmp_path / "library"))
+    paper = shelf.paper("Killer whales feeding on schooling herring using tail-slaps")
+    assert "Killer whales stunned herring with blows of their tails." in [one.text for one in paper.sentences]
+    (tmp_path / "draft.md").write_text(MANUSCRIPT)
+    first = next(iter(verify_draft(tmp_path / "draft.md", library=Library.open(tmp_path / "library"))))
+    assert first.verification.verdict == "backed"
+
+
 def test_many_documents_come_in_pieces(tmp_path: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [(f"{at:03}.md", f"# Paper {at}\nWhales of kind {at} sing [@payne{at}].".encode()) for at in range(40)]
     found = []
     for at, (name, text) in enumerate(files):
         (tmp_path / name).write_bytes(text)
-        found.append(f"{reading.UPLOADED}{files[at][0]}")
+        found.append(f"{UPLOADED}{files[at][0]}")
     try:
         assert [document.path for document in reading.read_all(tmp_path)] == found
         begun = reading.read_all(tmp_path)

@@ -174,3 +174,16 @@ def test_retracted_papers_are_left_out_or_marked(papers: Path, tmp_path: Path, c
     draft = [("files", (name, (papers / name).read_bytes())) for name in ("whales.md", "refs.bib")]
     checked = client.post("/api/check", files=draft).json()
     assert [p["rule"] for finding in checked["findings"] for p in finding.get("problems", [])] == ["retracted"]
+
+
+def test_who_agrees_and_who_disagrees_is_told(tmp_path: Path, client_of: Clients) -> None:
+    (tmp_path / "later.md").write_text(
+        '---\ntitle: Sleep revisited\nreferences:\n- {id: kaiser, title: "Busy bees need rest, too", issued: 1988,\n'
+        "   DOI: 10.1007/bf00603898, author: [{family: Kaiser, given: Walter}]}\n---\n# Results\n\n"
+        "Our results do not support those of Kaiser [@kaiser].\n\n"
+        "Our results are consistent with those of Kaiser [@kaiser].\n\n"
+        "Bees were kept in hives of glass [@kaiser].\n"
+    )
+    add(tmp_path / "library", [tmp_path / "later.md"], jobs=1)
+    citing = client_of(tmp_path / "library").get("/api/papers/doi:10.1007/bf00603898").json()["citing"]
+    assert [one["agreement"] for one in citing] == ["disagree", "agree", None]

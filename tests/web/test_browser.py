@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.web.browsing import CLAIM, PATIENCE, accessibility_violations, keep_screenshot, needs_browser, open_page
+from tests.web.manuscripts import WHALES
 from tests.web.serving import serving
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
@@ -346,7 +347,16 @@ def test_a_library_that_is_empty_says_what_to_do(browser: Any, tmp_path: Path) -
 def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_library: Path) -> None:
     with serving(ServerSettings(kept_library, AccessRules(token="a secret; word"))) as address:
         page = open_page(browser, address)
-        assert page.goto("/cite").status == 401
+        assert page.goto("/cite?text=whales").status == 401
+        assert accessibility_violations(page) == []
+        page.fill("[name=token]", "a wrong one")
+        page.click("button")
+        page.wait_for_selector(".wrong")
+        page.fill("[name=token]", "a secret; word")
+        page.click("button")
+        page.wait_for_url("**/cite?text=whales")  # what was asked for first
+        page.wait_for_selector(".card")
+        page.context.clear_cookies()
         assert page.goto("/?token=a%20secret%3B%20word").status == 200
         assert "token" not in page.url
         page.fill("#claim", CLAIM)
@@ -355,6 +365,43 @@ def test_with_a_token_the_printed_address_opens_every_page(browser: Any, kept_li
         page.click("text=Library")
         page.wait_for_selector("svg.plot rect")
         page.close()
+
+
+def test_what_could_not_be_added_is_told_on_the_first_visit(browser: Any, papers: Path, tmp_path: Path) -> None:
+    settings = ServerSettings(tmp_path / "library", projects=tmp_path / "projects")
+    with serving(settings) as address:
+        page = open_page(browser, address)
+        page.goto("/welcome")
+        page.set_input_files("#files", papers / "refs.bib")
+        page.wait_for_selector("#state:text-is('No papers were added.')")
+        assert page.inner_text("#notes").startswith("refs.bib: a bibliography, which has no texts")
+        photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": bytes(range(256)) * 9}
+        whales = {"name": "whales.md", "mimeType": "text/plain", "buffer": WHALES.encode()}
+        page.set_input_files("#files", [whales, photo])
+        page.wait_for_url("**/library")
+        page.wait_for_selector("#state:text-is('Added 1 paper.')")
+        assert page.inner_text("#notes") == "photo.jpg: not a format that whycite can read"
+        page.reload()
+        page.wait_for_selector("#rows tr")
+        assert page.inner_text("#notes") == ""  # it is told once
+        page.close()
+
+
+def test_files_chosen_before_the_page_is_ready_are_taken(page: Any, papers: Path) -> None:
+    """On a slow machine people are faster than the scripts."""
+    page.route("**/common.js", lambda route: (page.wait_for_timeout(500), route.continue_()))
+    page.goto("/check", wait_until="commit")
+    page.set_input_files("#files", [papers / "bees.md", papers / "refs.bib"])
+    page.wait_for_selector("#title:has-text('Mites and the loss')")
+
+
+def test_headings_of_a_draft_leave_no_level_out(page: Any) -> None:
+    page.goto("/check")
+    page.fill("#pasted", "### Deep\n\nBees sleep at night.\n\n# Top\n\nWhales hunt.\n\n### Deep again\n\nFish swim.")
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.wait_for_selector("#text h3")
+    levels = page.locator("#text :is(h3, h4, h5)").evaluate_all("all => all.map(one => one.tagName)")
+    assert levels == ["H3", "H3", "H4"]
 
 
 def _verify(page: Any, papers: Path, claim: str) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from whycite.web.guard import COOKIE, AccessRules, Guard, is_loopback
+from whycite.web.pages import refusal
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -52,7 +53,7 @@ def ask(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(Guard(_echo, rules)(scope, receive, send))
+    asyncio.run(Guard(_echo, rules, refusal)(scope, receive, send))
     found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
     return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
 
@@ -218,6 +219,17 @@ class TestToken:
             assert not location.startswith("//")
             assert "\\" not in location
 
+    def test_the_rest_of_the_address_stays(self) -> None:
+        location = ask(self.rules, path="/papers/title:a b|é", query="text=a%26b&token=a-secret-word&n=")[1]["location"]
+        assert location == "/papers/title:a%20b%7C%C3%A9?text=a%26b&n="
+
+    @pytest.mark.parametrize(
+        ("method", "path", "accept"),
+        [("GET", "/api/health", "text/html"), ("GET", "/cite", "*/*"), ("POST", "/cite", "text/html")],
+    )
+    def test_programs_get_json(self, method: str, path: str, accept: str) -> None:
+        assert ask(self.rules, method, path, accept=accept)[1]["content-type"] == "application/problem+json"
+
     def test_a_wrong_one_in_the_address_sets_no_cookie(self) -> None:
         status, headers, _ = ask(self.rules, query="token=wrong")
         assert status == 401
@@ -293,6 +305,15 @@ class TestOrigins:
         asked = {"origin": origin, "authorization": "Bearer a-secret-word"}
         assert ask(self.rules, "POST", "/api/cite", **asked)[0] == 403
         assert "access-control-allow-origin" not in ask(self.rules, **asked)[1]
+
+
+@pytest.mark.parametrize("query", ["text=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "token=%3Cscript%3E", "%FF=%00"])
+def test_the_page_for_people_runs_nothing(query: str) -> None:
+    status, headers, body = ask(AccessRules(token="a-secret-word"), path='/"><script>', query=query, accept="text/html")
+    assert status == 401
+    assert "script-src" not in headers["content-security-policy"]
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert b"<script" not in body
 
 
 def test_allowed_hosts_are_known_and_others_are_not() -> None:

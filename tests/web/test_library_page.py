@@ -87,7 +87,10 @@ def test_papers_are_found_sorted_exported_and_removed(page: Any) -> None:
 
 def test_papers_are_put_into_a_collection(page: Any, tmp_path: Path) -> None:
     page.goto("/library?sort=title")
+    page.wait_for_selector("#rows tr")
+    place = page.locator("#rows").bounding_box()
     page.get_by_label("Select How killer whales hunt herring").check()
+    assert page.locator("#rows").bounding_box() == place  # nothing moves away from under the mouse
     page.get_by_label("Add to collection").fill("Sea <b>animals</b>")
     page.keyboard.press("Enter")
     page.wait_for_selector("#state:has-text('Added 1 paper to “Sea <b>animals</b>”.')")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from starlette.testclient import TestClient
 
 from whycite.web.app import assemble, create
 from whycite.web.serverstate import ServerSettings
@@ -96,8 +97,6 @@ def test_none_of_many_questions_makes_it_fail(kept_library: Path, tmp_path: Path
 
 def test_every_answer_is_described() -> None:
     described = create(ServerSettings(Path("nowhere")))
-    from starlette.testclient import TestClient
-
     description = TestClient(described, base_url="http://127.0.0.1").get("/api/openapi.json").json()
     results = {name: schema for name, schema in description["components"]["schemas"].items() if "Body_" not in name}
     assert {"Paper", "Recommendation", "Finding", "Passage", "Document", "LibraryInfo"} <= set(results)
@@ -113,3 +112,21 @@ def test_every_answer_is_described() -> None:
             good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
             kinds = good.get("content", {})
             assert path in FILES_AND_EVENTS or "$ref" in kinds["application/json"]["schema"]
+
+
+def test_problems_and_questions_come_with_examples(client: TestClient) -> None:
+    description = client.get("/api/openapi.json").json()
+    schemas = description["components"]["schemas"]
+    for operations in description["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if status.startswith("2"):
+                    continue
+                assert set(answer["content"]) == {"application/problem+json"}  # as it is sent
+                problem = answer["content"]["application/problem+json"]
+                assert problem["schema"] == {"$ref": "#/components/schemas/ProblemDetails"}
+                assert problem["example"].keys() == schemas["ProblemDetails"]["properties"].keys()
+                assert problem["example"]["status"] == int(status)
+            question = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if question:
+                assert schemas[question["schema"]["$ref"].rpartition("/")[2]]["examples"]

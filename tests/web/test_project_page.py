@@ -56,11 +56,13 @@ def test_the_way_of_a_reviewer(page: Any, tmp_path: Path) -> None:
     assert "▶ Decides the verdict" in card.inner_text()
     assert "increased the prevalence of deformed wing virus" in card.inner_text()
     keep_screenshot(page, "project", tmp_path)
+    page.evaluate("document.querySelector('#panel .why').dataset.same = 'yes'")
     card.get_by_label("Reason").fill("they mean another island")
     card.get_by_role("button", name="Dismiss").click()
     page.get_by_text("Dismissed: they mean another island").wait_for()
     assert page.inner_text("#count").startswith("1 to look at: 0 of 3 citations")
     assert page.evaluate("document.activeElement.textContent") == "Undo"
+    assert page.locator("#panel .why[data-same]").count() == 1  # the evidence beside it is not made anew
     page.reload()  # the address, the verdicts and the decision are still there
     page.get_by_text("Dismissed: they mean another island").wait_for()
     page.wait_for_selector("#count:has-text('0 of 3 citations')")
@@ -122,9 +124,10 @@ def test_a_project_can_be_printed(page: Any) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.is_visible("#list button >> nth=3")
     assert page.is_visible("#text .sentence >> nth=3")
-    for name in (".top", "#next", "#filters", "#drop", "#panel form"):
+    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form"):
         assert not page.is_visible(name), name
     assert page.evaluate("getComputedStyle(document.querySelector('#list')).maxHeight") == "none"
+    assert page.evaluate("getComputedStyle(document.querySelector('.sentence.picked')).boxShadow") == "none"
     assert (
         page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 33, 40)"
     )  # dark on white, whatever the screen
@@ -134,12 +137,37 @@ def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path
     _verified(page)
     missing = page.locator("#missing-list li")
     assert missing.count() == 1
+    assert page.inner_text("#lacking") == "1 paper missing"
+    page.click("#lacking")
+    page.wait_for_url("**#missing")
     assert missing.locator("a").get_attribute("href") == "https://doi.org/10.1098/rspb.2002.2199"
     missing.locator("input").set_input_files(_file("drones.md", DRONES))
     page.locator("#missing").wait_for(state="hidden")
     page.get_by_role("button", name="✓ Backed 2", exact=True).click()
     assert page.locator("#list button").count() == 2
     assert "drones.md" in page.inner_text("#files")
+
+
+def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> None:
+    _verified(page)
+    page.set_input_files("#papers", _file("other.md", DRONES.replace("Genetic diversity within", "Sleep of")))
+    page.locator("#files li", has_text="other.md").get_by_text("no reference of the draft matches it").wait_for()
+    row = page.locator("#files li", has_text="bees.md")
+    assert "Global honey bee viral landscape altered by a parasitic mite" in row.inner_text()
+    assert "1 citation" in row.inner_text()
+
+
+def test_a_draft_that_cannot_be_read_can_be_replaced(page: Any) -> None:
+    page.goto("/projects")
+    photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": bytes(range(256)) * 9}
+    page.set_input_files("#draft", photo)
+    page.get_by_role("button", name="Verify the draft").click()
+    page.wait_for_selector("#state.wrong:has-text('photo.jpg: unknown file format. Choose another file')")
+    assert not page.is_visible("#text")
+    assert accessibility_violations(page) == []
+    page.set_input_files("#draft", _file("draft.md", MANUSCRIPT))
+    page.wait_for_selector("#text:has-text('Killer whales stun herring')")
+    page.wait_for_selector("#list button")
 
 
 def test_sentences_have_addresses(page: Any) -> None:

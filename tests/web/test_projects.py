@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -151,6 +152,24 @@ def test_a_stopped_run_keeps_what_it_has(client: TestClient, monkeypatch: pytest
     assert len(_finished(client, id)["verdicts"]) == 3
 
 
+def test_a_short_project_does_not_wait_for_a_long_one(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    verify = OpenDocument.verify
+    go_on = threading.Event()
+
+    def read_long(paper: OpenDocument, claim: str) -> Verification:
+        if "Orcas" in claim:
+            assert go_on.wait(PATIENCE)
+        return verify(paper, claim)
+
+    monkeypatch.setattr(OpenDocument, "verify", read_long)
+    slow = [("draft", ("long.md", MANUSCRIPT.replace("Killer whales stun", "Orcas stun").encode())), *SENT[1:]]
+    long = _created(client, slow)
+    assert len(_finished(client, _created(client))["verdicts"]) == 3
+    assert client.get(f"/api/projects/{long}/progress").json()["state"] == "running"
+    go_on.set()
+    assert len(_finished(client, long)["verdicts"]) == 3
+
+
 def test_a_run_that_a_server_left_can_go_on(tmp_path: Path, client_of: Clients) -> None:
     client = client_of(tmp_path / "library", projects=tmp_path / "projects")
     id = _created(client)
@@ -292,7 +311,8 @@ def test_originals_are_kept_and_deleted(client: TestClient, tmp_path: Path) -> N
     left = client.delete(f"/api/projects/{id}/files/{files['bees.md']}").json()["files"]
     assert [file["name"] for file in left] == ["draft.md", "whales.md"]
     assert client.get(f"/api/projects/{id}/files/{files['bees.md']}").status_code == 404
-    assert len(list((tmp_path / "projects" / id / "texts").iterdir())) == 1
+    read = (tmp_path / "projects" / id / "texts").iterdir()
+    assert len({path.name[:32] for path in read}) == 1  # what was read from the other paper is gone
     assert client.delete(f"/api/projects/{id}").json() == {"deleted": id}
     assert client.get(f"/api/projects/{id}").status_code == 404
     assert list((tmp_path / "projects").iterdir()) == []

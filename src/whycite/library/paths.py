@@ -16,7 +16,9 @@ import platformdirs
 
 __all__ = [
     "MIRROR",
+    "ORIGINALS",
     "REGISTER",
+    "UPLOADED",
     "absolute",
     "default_path",
     "file_of",
@@ -24,6 +26,7 @@ __all__ = [
     "library_state",
     "local_path",
     "mirrored_address",
+    "original_path",
     "register_state",
     "remote_address",
     "stands_alone",
@@ -33,6 +36,8 @@ __all__ = [
 _COMMITS = "commits.lance"  # LanceDB's folder of the table `commits`, which every library has
 REGISTER = "notices.sqlite"  # the register of retractions and corrections
 MIRROR = "mirror.json"  # in the copy of a library in object storage: where that is
+UPLOADED = "<upload>/"  # prefix of files that came through a browser, which no path on this machine can have
+ORIGINALS = "originals"  # in the folder of a library: these files
 _RECORD = re.compile(r":\d+\Z")
 
 
@@ -106,6 +111,15 @@ def file_of(path: str) -> str | None:
         return next((str(file) for file in candidates if file.is_file()), None)
     except OSError:  # name too long, or no permission
         return None
+
+
+def original_path(library: Path, path: str) -> str:
+    """Where the text of a document is: files that came through a browser are kept in the folder of the library."""
+    if not path.startswith(UPLOADED):
+        return path
+    folder = (library / ORIGINALS).resolve()
+    original = (folder / path.removeprefix(UPLOADED)).resolve()
+    return str(original) if original.is_relative_to(folder) else path
 
 
 def stored_path(path: str) -> str:

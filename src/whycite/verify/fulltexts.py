@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -18,6 +18,7 @@ from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.documents.sources import DiskFolder
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
+from whycite.library.paths import UPLOADED, file_of, original_path
 from whycite.models.cache import cache_folder
 
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ def texts_in_library(library: Library) -> list[FullText]:
     for entry in library.documents():
         kind, _, name = entry.key.partition(":")
         identifiers: dict[str, Any] = {kind: name} if kind in ("doi", "arxiv", "pmid") else {}
-        file = _on_disk(entry.path)
-        problem = "" if file else f"{entry.path}: the file no longer exists"
+        path = original_path(library.path, entry.path)
+        file = file_of(path) or ""
+        problem = "" if file else f"{entry.path.removeprefix(UPLOADED)}: the file no longer exists"
         full_texts.append(
-            FullText(file, entry.path, Reference("", title=entry.title, year=entry.year, **identifiers), problem)
+            FullText(file, path, Reference("", title=entry.title, year=entry.year, **identifiers), problem)
         )
     return full_texts
 
@@ -173,12 +175,6 @@ def _full_text(path: Path, fields: dict[str, Any]) -> FullText:
     reference_fields = {name: fields[name] for name in _FIELDS if name in fields}
     reference_fields["authors"] = tuple(reference_fields.get("authors", ()))
     return FullText(str(path), str(fields["path"]), Reference("", **reference_fields), str(fields.get("problem", "")))
-
-
-def _on_disk(path: str) -> str:
-    place = Path(path)
-    candidates: Iterable[Path] = (place, Path(path.rpartition(":")[0] or path), *place.parents)
-    return next((str(candidate) for candidate in candidates if candidate.is_file()), "")
 
 
 def _load_cache(path: Path) -> dict[str, Any]:

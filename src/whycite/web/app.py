@@ -59,7 +59,18 @@ class _Application(FastAPI):
             # The token is needed only where the server was started with one.
             self.openapi_schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             self.openapi_schema["security"] = [{}, {"token": []}]
+            for operations in self.openapi_schema["paths"].values():
+                for operation in operations.values():
+                    _declare_problems(operation["responses"])
         return self.openapi_schema
+
+
+def _declare_problems(responses: dict[str, Any]) -> None:
+    """Problems have the type that they are sent as; the framework would declare plain JSON besides."""
+    for response in responses.values():
+        content = response.get("content", {})
+        if MEDIA_TYPE in content:
+            content[MEDIA_TYPE] |= content.pop("application/json", {})
 
 
 def _operation_id(route: APIRoute) -> str:
@@ -125,7 +136,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    return Guard(app, settings.rules), server  # outermost, so that it also guards error responses
+    return Guard(app, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
 
 
 def _problem_response(

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
@@ -77,6 +77,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+Page = Callable[[int, str, str, Sequence[tuple[str, str]]], str]
+"""Tells people of a problem: HTML of its status, its detail, and the path and query that were asked for."""
+
 COOKIE = "whycite-token"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY = frozenset({"0.0.0.0", "::", ""})  # all addresses: only the token controls access
@@ -104,6 +107,10 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",  # unless set otherwise: a library is private
 }
+# A page without scripts that brings its own style, since nobody who is refused gets another file.
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +135,9 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """Passes requests on to an application, or rejects them with a problem."""
 
-    def __init__(self, app: Application, rules: AccessRules) -> None:
-        self._app, self._rules = app, rules
+    def __init__(self, app: Application, rules: AccessRules, page: Page | None = None) -> None:
+        """`page` is for people who open an address in a browser; without it they get JSON as well."""
+        self._app, self._rules, self._page = app, rules, page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -172,8 +180,18 @@ class Guard:
         except Problem as problem:
             if has_started:
                 raise
-            answer_headers = {"content-type": MEDIA_TYPE, **problem.headers}
-            await _send_answer(guarded, problem.status, problem_body(problem.status, problem.detail), answer_headers)
+            body, answer_headers = self._refusal(scope, headers, problem)
+            await _send_answer(guarded, problem.status, body, answer_headers | problem.headers)
+
+    def _refusal(self, scope: Scope, headers: Mapping[str, str], problem: Problem) -> tuple[bytes, dict[str, str]]:
+        """A problem as a page for people, or else as JSON."""
+        is_opened = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
+        if self._page is None or not is_opened or scope["path"].startswith(("/api/", "/static/")):
+            return problem_body(problem.status, problem.detail), {"content-type": MEDIA_TYPE}
+        fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        text = self._page(problem.status, problem.detail, _safe_path(scope), fields)
+        page_headers = {"content-type": "text/html; charset=utf-8", "content-security-policy": _PAGE_POLICY}
+        return text.encode("utf-8", "replace"), page_headers
 
     def _sharing_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """What lets a page of an allowed origin see the answer; nothing for other pages."""
@@ -243,11 +261,20 @@ def _token(scope: Scope, headers: Mapping[str, str]) -> str:
 
 
 def _token_in_address(scope: Scope) -> tuple[str, str] | None:
-    """The path and the token in its query; the token is moved to a cookie to keep it out of the browser history."""
-    tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+    """The address without the token in its query, which is moved to a cookie to keep it out of the browser history."""
+    query = scope["query_string"].decode("latin-1")
+    tokens = parse_qs(query).get("token")
     if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
         return None
-    return "/" + scope["path"].lstrip("/\\").replace("\\", "/"), tokens[0]
+    others = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "token"]
+    address = quote(_safe_path(scope), safe="/:")
+    return f"{address}?{urlencode(others)}" if others else address, tokens[0]
+
+
+def _safe_path(scope: Scope) -> str:
+    """The path of a request in which no browser sees the name of another server."""
+    path: str = scope["path"]
+    return "/" + path.lstrip("/\\").replace("\\", "/")
 
 
 def _cookie(scope: Scope, token: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
+from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -18,7 +21,7 @@ from whycite.web.api.librarypapers import citation_graph, library_paper
 from whycite.web.guard import Problem
 from whycite.web.serverstate import Server
 
-__all__ = ["PAGES", "missing", "mount", "router"]
+__all__ = ["PAGES", "missing", "mount", "refusal", "router"]
 
 _HERE = Path(__file__).parent
 _TEMPLATES = Jinja2Templates(_HERE / "templates")
@@ -103,6 +106,19 @@ async def paper(key: str, request: Request) -> Response:
         return _TEMPLATES.TemplateResponse(request, "nopaper.html", unknown, 404)
     context = {"pages": PAGES, "name": "library", "page": page, "graph": citation_graph(page)}
     return _TEMPLATES.TemplateResponse(request, "paper.html", context)
+
+
+def refusal(status: int, detail: str, path: str, fields: Sequence[tuple[str, str]]) -> str:
+    """The page for people whose request is refused; whoever lacks a token can enter it and goes on from there."""
+    context = {
+        "title": "This server asks for a token" if status == HTTPStatus.UNAUTHORIZED else HTTPStatus(status).phrase,
+        "detail": detail,
+        "needs_token": status == HTTPStatus.UNAUTHORIZED,
+        "is_wrong": any(name == "token" for name, _ in fields),
+        "path": quote(path, safe="/:"),
+        "fields": [field for field in fields if field[0] != "token"],
+    }
+    return _TEMPLATES.get_template("refused.html").render(context)
 
 
 def missing(request: Request) -> Response:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 from whycite.errors import Busy, MissingExtra, UserError
+from whycite.library.paths import UPLOADED
 from whycite.web.guard import Problem
-from whycite.web.reading import UPLOADED, keep_originals, read_all
+from whycite.web.reading import keep_originals, read_all
 
 if TYPE_CHECKING:
     from whycite.documents.model import Document

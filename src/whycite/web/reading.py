@@ -15,7 +15,7 @@ from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document, Reference
 from whycite.documents.sandbox import Worker
 from whycite.errors import UserError
-from whycite.library.paths import file_of, library_exists
+from whycite.library.paths import ORIGINALS, UPLOADED, file_of, library_exists, original_path
 from whycite.web.guard import Problem
 from whycite.web.uploads import Upload, upload_folder
 
@@ -26,19 +26,15 @@ if TYPE_CHECKING:
 __all__ = [
     "BIBLIOGRAPHIES",
     "PAPERS_WORKER",
-    "UPLOADED",
     "drop_original",
     "keep_originals",
     "library_file",
-    "original_path",
     "read_all",
     "read_draft",
     "read_folder",
     "read_stored",
 ]
 
-UPLOADED = "<upload>/"  # prefix of uploaded files, which no path on this machine can have
-_ORIGINALS = "originals"  # in the folder of the library: the files that were uploaded
 _SECONDS = 60.0  # without progress
 _MEMORY = 3 << 30  # bytes of address space
 _TEX = (".tex", ".ltx", ".latex")
@@ -106,15 +102,6 @@ def library_file(current: CurrentLibrary, id: str) -> tuple[str, str]:
     return file, path
 
 
-def original_path(library: Path, path: str) -> str:
-    """Where the text of a document is: uploaded files are kept in the folder of the library."""
-    if not path.startswith(UPLOADED):
-        return path
-    folder = (library / _ORIGINALS).resolve()
-    original = (folder / path.removeprefix(UPLOADED)).resolve()
-    return str(original) if original.is_relative_to(folder) else path
-
-
 def keep_originals(library: Path, upload: Path, paths: Iterable[str]) -> None:
     """Keep the uploaded files that documents with these paths were read from."""
     names = {path.removeprefix(UPLOADED) for path in paths if path.startswith(UPLOADED)}
@@ -123,7 +110,7 @@ def keep_originals(library: Path, upload: Path, paths: Iterable[str]) -> None:
         name = file.relative_to(upload).as_posix()
         is_read = any(document == name or document.startswith((f"{name}/", f"{name}:")) for document in names)
         if is_read or file.suffix.lower() == ".bib" or str(PurePosixPath(name).parent) in projects:
-            target = library / _ORIGINALS / name
+            target = library / ORIGINALS / name
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 copyfile(file, target)

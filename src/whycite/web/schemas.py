@@ -90,7 +90,10 @@ class CiteAnswer(TypedDict):
 class CiteQuestions(BaseModel):
     """Several claims to be answered at once."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"questions": [{"text": "Even busy bees sleep at night."}]}]},
+    )
 
     questions: Annotated[list[CiteQuestion], Field(min_length=1, max_length=100)]
 
@@ -191,7 +194,7 @@ class DocumentPage(TypedDict):
 class DocumentSelection(BaseModel):
     """Documents of the library by id."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"ids": ["-8103417612094873921"]}]})
 
     ids: Annotated[
         list[Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,20}$")]], Field(min_length=1, max_length=500)
@@ -267,6 +270,7 @@ class ProjectFileEntry(TypedDict):
     kind: FileKind
     name: str
     size: int
+    title: str  # of the paper in it, once it was read; empty if it has none, or several
 
 
 class ProjectAnswer(ProjectSummary):

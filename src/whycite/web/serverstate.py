@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,7 +16,7 @@ from fastapi import Depends, Request, UploadFile
 from fastapi.responses import Response
 
 from whycite.service.loading import CurrentLibrary, LazyLoader, warm
-from whycite.web.guard import AccessRules, Problem
+from whycite.web.guard import MEDIA_TYPE, AccessRules, FieldError, Problem, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
@@ -42,9 +43,33 @@ class ServerSettings:
 
 T = TypeVar("T")
 _IDLE_SECONDS = 10.0  # to wait for running questions, which warming up would slow down
+_PROBLEM_DETAILS = {
+    400: "The Content-Length header is invalid.",
+    401: "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
+    403: "Your token is for reading; changing the library or a project needs the other token.",
+    404: "There is no such project; it may have been deleted.",
+    408: "The request is incomplete: no data for 30 seconds.",
+    413: "The request is too large; the limit is 8 MB.",
+    421: "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
+    422: "text: String should have at least 1 character",
+    500: "An internal error occurred (OSError); see the server's log for details.",
+    503: "The server is busy; try again in a moment.",
+    504: "This took longer than 60 seconds; try a smaller request.",
+}
+
+
+def _described_problem(status: int, detail: str) -> dict[str, Any]:
+    """A problem in the description of the API: its schema, which `app` moves to its media type, and an example."""
+    errors: list[FieldError] = []
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        field, _, message = detail.partition(": ")
+        errors = [{"field": field, "message": message}]
+    example = json.loads(problem_body(status, detail, errors))
+    return {"model": ProblemDetails, "content": {MEDIA_TYPE: {"example": example}}}
+
+
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ProblemDetails, "content": {"application/problem+json": {}}}
-    for status in (400, 401, 403, 404, 408, 413, 421, 422, 500, 503, 504)
+    status: _described_problem(status, detail) for status, detail in _PROBLEM_DETAILS.items()
 }
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.drafts import make_verdict, reviewed_draft
-from whycite.documents import Document, Reference
+from whycite.documents import Document, Reference, Sentence
+from whycite.verify.report import html, markdown
 from whycite.verify.report.overview import (
     authors_and_year,
     draft_report,
@@ -13,6 +14,7 @@ from whycite.verify.report.overview import (
     passage_facts,
     place,
     reference_link,
+    shown_key,
     split_passages,
 )
 from whycite.verify.verification import Passage, Verification
@@ -97,3 +99,15 @@ def test_authors() -> None:
     shown = [authors_and_year(Reference("a", authors=names[:number], year=2001)) for number in range(5)]
     assert shown == ["(2001)", "Doe (2001)", "Doe and Roe (2001)", "Doe, Roe and Poe (2001)", "Doe et al. (2001)"]
     assert authors_and_year(Reference("a")) == ""
+
+
+def test_places_in_a_pdf_are_pages_and_its_references_have_no_keys() -> None:
+    sentence = Sentence("Bees sleep.", 0, 0, file="draft.pdf", start=0, end=11, page=7)
+    draft = Document("draft.pdf", "pdf", Reference(""), sentences=(sentence,))
+    assert place(make_verdict("backed", file="draft.pdf", line=212), draft) == "draft.pdf, p. 7"
+    made_up = Reference("ref12", title="Busy bees need rest, too", authors=("Kaiser, Walter",), year=1988)
+    assert (shown_key(made_up), shown_key(Reference("kaiser1988"))) == ("", "kaiser1988")
+    report = draft_report(draft, [make_verdict("backed", file="draft.pdf", reference=made_up)])
+    for text in (html(report), markdown(report)):
+        assert "Kaiser (1988)" in text
+        assert "ref12" not in text

@@ -21,6 +21,7 @@ from whycite.verify.report.overview import (
     reference_link,
     reference_title,
     sentence_case,
+    shown_key,
     split_passages,
     waiting,
 )
@@ -180,12 +181,12 @@ def _claims(citations: Iterable[CitationVerdict], report: DraftReport) -> Iterat
 
 
 def _reference(reference: Reference) -> str:
-    """The id of a reference, its authors, year and title, and a link."""
+    """The key of a reference, its authors, year and title, and a link."""
     label, address = reference_link(reference)
     link = f'<a href="{escape(address)}" rel="noreferrer noopener">{_text(label)}</a>' if label else ""
-    who, title = authors_and_year(reference), sentence_case(reference_title(reference))
+    key, who, title = shown_key(reference), authors_and_year(reference), sentence_case(reference_title(reference))
     parts = (
-        f"<code>{_text(reference.id)}</code>",
+        f"<code>{_text(key)}</code>" if key else "",
         f"{_text(who)}." if who else "",
         f"<cite>{_text(title)}</cite>",
         link,

@@ -17,6 +17,7 @@ from whycite.verify.report.overview import (
     reference_link,
     reference_title,
     sentence_case,
+    shown_key,
     waiting,
 )
 from whycite.verify.verification import WORST_FIRST, certainty
@@ -91,7 +92,8 @@ def _reference(reference: Reference) -> str:
     label, address = reference_link(reference)
     link = f"[{_escape(label)}]({address})." if label else ""
     who = authors_and_year(reference)
-    parts = (_code(reference.id), f"{_escape(who)}." if who else "", sentence_case(_escape(reference_title(reference))))
+    key, title = shown_key(reference), sentence_case(_escape(reference_title(reference)))
+    parts = (_code(key) if key else "", f"{_escape(who)}." if who else "", title)
     return " ".join(part for part in (*parts, link) if part)
 
 

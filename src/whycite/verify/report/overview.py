@@ -27,6 +27,7 @@ __all__ = [
     "reference_link",
     "reference_title",
     "sentence_case",
+    "shown_key",
     "split_passages",
     "waiting",
 ]
@@ -141,12 +142,23 @@ def passage_facts(passage: Passage) -> list[str]:
 
 
 def place(checked: CitationVerdict, draft: Document) -> str:
-    """File and line of a citation, without the folders above the draft: a report is shared, they are private."""
+    """File and line, or page, of a citation; no folders above the draft: a report is shared, they are private."""
     top = Path(draft.path)
     folder = top if top.is_dir() else top.parent
     file = Path(checked.file)
     name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
+    page = draft.sentences[checked.sentence].page if checked.sentence < len(draft.sentences) else None
+    if page is not None:  # nobody can see the lines of a PDF
+        return f"{name}, p. {page}"
     return name if checked.line is None else f"{name}:{checked.line}"
+
+
+def shown_key(reference: Reference) -> str:
+    """The key by which the draft cites a paper; empty where reading its list made one up."""
+    return "" if _MADE_UP.fullmatch(reference.id) else reference.id
+
+
+_MADE_UP = re.compile(r"ref\d+")
 
 
 _MAX_AUTHORS = 3  # of a reference, before "et al."

@@ -12,12 +12,11 @@ from fastapi.responses import Response
 from typing_extensions import TypedDict
 
 from whycite.cite.exports import as_bibtex
-from whycite.cite.reception import SourceJson
+from whycite.cite.reception import Agreement, SourceJson, agreement
 from whycite.cite.recommendations import PaperJson, paper_json
-from whycite.library.paths import absolute, file_of, library_exists
+from whycite.library.paths import absolute, file_of, library_exists, original_path
 from whycite.web.api.library import searchable_entries
 from whycite.web.guard import Problem
-from whycite.web.reading import original_path
 from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class CitingSentenceJson(TypedDict):
 
     sentence: str
     cited_for: str  # background, a method, or a result
+    agreement: Agreement | None  # with the paper, as the sentence words it; most say neither
     source: SourceJson
 
 
@@ -96,7 +96,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
         "bibtex": as_bibtex([papers[id]]),
         "support": len(places),
         "citing_documents": len({document for document, _ in places}),
-        "citing": _citing_sentences(library, places[:_MAX_CITING]),
+        "citing": _citing_sentences(library, places[:_MAX_CITING], papers[id].authors),
         "document": str(entry.id) if entry else "",
         "format": entry.format if entry else "",
         "original": _original(here, entry) if entry else "",
@@ -118,7 +118,9 @@ def _original(here: Server, entry: LibraryDocument) -> str:
     return f"/api/library/documents/{entry.id}/file" if file_of(path) == absolute(path) else ""
 
 
-def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[CitingSentenceJson]:
+def _citing_sentences(
+    library: Library, places: list[tuple[int, int]], authors: Sequence[str]
+) -> list[CitingSentenceJson]:
     from whycite.evidence.citationfunctions import citation_functions
 
     written = library.sentences_at(places)
@@ -130,6 +132,8 @@ def _citing_sentences(library: Library, places: list[tuple[int, int]]) -> list[C
         {
             "sentence": written[place],
             "cited_for": names[function],
+            # Who uses "the same dose as in an earlier study" does not agree with what it found.
+            "agreement": agreement(written[place], authors) if function != "method" else None,
             "source": {
                 "key": sources[place[0]].key,
                 "title": sources[place[0]].title,
@@ -196,9 +200,7 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
     cited = references[:_MAX_SIDE]
     rows = max(len(sources), len(cited), 1)
     own_column = 1 if sources else 0
-    middle = _node(
-        own_column, 0, rows - 1, page["paper"]["key"], page["paper"]["title"], _who(page["paper"]["authors"])
-    )
+    middle = _node(own_column, 0, rows - 1, page["paper"]["key"], page["paper"]["title"], _short(page["paper"]))
     nodes, edges = [middle], []
     for row, number in enumerate(sources):
         source = page["citing"][number]["source"]
@@ -207,8 +209,7 @@ def citation_graph(page: LibraryPaper) -> CitationGraph | None:
         edges.append(GraphEdge(_curve(node, middle), f"citing-{number + 1}", page["citing"][number]["sentence"]))
     for row, reference in enumerate(cited):
         paper = reference["paper"]
-        detail = " ".join(filter(None, (_who(paper["authors"]), str(paper["year"] or ""))))
-        node = _node(own_column + 1, row, rows - len(cited), paper["key"], paper["title"], detail)
+        node = _node(own_column + 1, row, rows - len(cited), paper["key"], paper["title"], _short(paper))
         nodes.append(node)
         title = f"has among its references: {paper['title'] or paper['key']}"
         edges.append(GraphEdge(_curve(middle, node), f"reference-{row + 1}", title))
@@ -229,9 +230,11 @@ def _node(column: int, row: int, empty_rows: int, key: str, title: str, detail: 
     )
 
 
-def _who(authors: Sequence[str]) -> str:
-    names = [author.split(",")[0] for author in authors]
-    return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+def _short(paper: PaperJson) -> str:
+    """Authors and year: "Mitkov 1998"."""
+    names = [author.split(",")[0] for author in paper["authors"]]
+    who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    return f"{who} {paper['year'] or ''}".strip()
 
 
 def _curve(source: GraphNode, target: GraphNode) -> str:

@@ -29,6 +29,7 @@ from whycite.web.schemas import (
     DraftSentence,
     ProjectAnswer,
     ProjectDraft,
+    ProjectFileEntry,
     ProjectProgress,
     ProjectSummaries,
     ProjectSummary,
@@ -364,7 +365,10 @@ def _create_example(here: Server) -> Response:
 
 
 def _answer(here: Server, folder: ProjectFolder, status: int = 200) -> Response:
-    entries = [{"id": file.id, "kind": file.kind, "name": file.name, "size": file.size} for file in folder.files()]
+    entries: list[ProjectFileEntry] = [
+        {"id": file.id, "kind": file.kind, "name": file.name, "size": file.size, "title": folder.title_of(file)}
+        for file in folder.files()
+    ]
     response = json_response({**_summary(here, folder), "files": entries})
     response.status_code = status
     return response

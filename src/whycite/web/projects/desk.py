@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import file_of, library_exists
+from whycite.library.paths import library_exists, original_path
 from whycite.web.guard import Problem
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
-from whycite.web.reading import library_file, original_path, read_all, read_folder, read_stored
+from whycite.web.reading import library_file, read_all, read_folder, read_stored
 from whycite.web.warm import HASH_LENGTH, WarmPaper, WarmPapers, file_hash
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = ["ProjectDesk", "ProjectRun", "RunState"]
 RunState = Literal["new", "running", "done", "stopped", "failed"]
 
 _LOG = logging.getLogger("whycite")
+_AT_ONCE = 2  # projects that are worked on, so that a short one need not wait for a long one
 _MAX_WAITING = 15  # projects
 _RETRY_SECONDS = 30
 _INTERRUPTED = "The server was stopped in the middle. What was checked by then is kept."
@@ -67,13 +68,13 @@ class ProjectRun:
 
 
 class ProjectDesk:
-    """The projects of a server; one is worked on at a time."""
+    """The projects of a server; two are worked on at a time."""
 
     def __init__(self, root: Path, current: CurrentLibrary, papers: WarmPapers, load: Callable[[], None]) -> None:
         """`load` is called before the first run."""
         self.store = ProjectStore(root)
         self._current, self._papers, self._load = current, papers, load
-        self._work = WorkQueue(1, _MAX_WAITING, retry_after=_RETRY_SECONDS)
+        self._work = WorkQueue(_AT_ONCE, _MAX_WAITING, retry_after=_RETRY_SECONDS)
         self._lock = Lock()
         self._runs: dict[str, ProjectRun] = {}
         self._journals: dict[str, VerdictJournal] = {}
@@ -208,7 +209,8 @@ class ProjectDesk:
         def record(full_texts: Sequence[FullText], are_all: bool) -> list[str]:
             """Verify citations and record the verdicts; with `are_all`, also on papers that are missing."""
             names, ids = CitationNames(), []
-            for checked in self._verdicts(document, full_texts, papers, run.report):
+            progress = run.report if are_all else lambda *_: run.report("Checking the citations of the first paper")
+            for checked in self._verdicts(document, full_texts, papers, progress):
                 ids.append(names.name(checked.claim, checked.reference.id))
                 if are_all or checked.paper:
                     source = papers.sources.get(checked.paper, PaperSource())
@@ -294,14 +296,14 @@ class _PaperTexts:
 
         `on_start` receives those of the first file that has not been read before, if others follow.
         """
-        from whycite.verify.fulltexts import FullText
+        from whycite.verify.fulltexts import FullText, texts_in_library
 
         files = [file for file in self._project.files() if file.kind == "paper"]
         full_texts = []
         is_first = True
         for count, file in enumerate(files, 1):
             progress("Reading the papers", count - 1, len(files))
-            is_new = not self._project.load(f"texts/{file_hash(file.path)}.json")
+            is_new = not self._project.texts_of(file)
             for document in self._documents(file):
                 problem = "" if document.sentences else next(iter(document.warnings), "contains no readable text")
                 problem = problem.replace(f"{file.path.parent}/", "")
@@ -310,18 +312,7 @@ class _PaperTexts:
             if is_first and is_new and count < len(files):
                 is_first = False
                 on_start(full_texts)
-        return [*full_texts, *self._library_texts()]
-
-    def _library_texts(self) -> Iterator[FullText]:
-        """The papers of the library; those that were uploaded are read from where they are kept."""
-        from whycite.verify.fulltexts import texts_in_library
-
-        if self._library is None:
-            return
-        for full_text in texts_in_library(self._library):
-            path = original_path(self._library.path, full_text.path)
-            file = file_of(path) if path != full_text.path else None
-            yield replace(full_text, file=file, path=path, problem="") if file else full_text
+        return [*full_texts, *(texts_in_library(self._library) if self._library is not None else ())]
 
     @cached_property
     def _library_ids(self) -> dict[str, str]:
@@ -351,14 +342,15 @@ class _PaperTexts:
         return _read_again(self._project, full_text.file, full_text.path)
 
     def _documents(self, file: ProjectFile) -> list[Document]:
-        name = f"texts/{file_hash(file.path)}.json"
-        record = self._project.load(name)
-        if not record:
-            if not self._is_reading:
-                return []
-            record = {"documents": [to_plain(document) for document in _read_paper(file)]}
-            self._project.save(name, record)
-        return [from_plain(plain) for plain in record["documents"]]
+        record = self._project.texts_of(file)
+        if record:
+            return [from_plain(plain) for plain in record["documents"]]
+        if not self._is_reading:
+            return []
+        documents = _read_paper(file)
+        title = documents[0].paper.title if len(documents) == 1 else ""
+        self._project.keep_texts(file, [to_plain(document) for document in documents], title)
+        return documents
 
 
 def _read_again(project: ProjectFolder, file: str, path: str) -> Document:

@@ -29,6 +29,7 @@ __all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_
 FileKind = Literal["draft", "paper"]
 
 _PROJECT = "project.json"  # the record that makes a folder a project
+_TITLE = "-title.json"
 _GONE = "There is no such project; it may have been deleted."
 _ID = re.compile(r"[0-9a-f]{16}")
 _MAX_PROJECTS = 1_000
@@ -102,9 +103,25 @@ class ProjectFolder:
         """Delete a file and what was read from it."""
         with self._lock:
             file = self.file(id)
-            (self.path / "texts" / f"{file_hash(file.path)}.json").unlink(missing_ok=True)
+            for suffix in (".json", _TITLE):
+                (self.path / "texts" / f"{file_hash(file.path)}{suffix}").unlink(missing_ok=True)
             file.path.unlink(missing_ok=True)
             self._unpack()
+
+    def texts_of(self, file: ProjectFile) -> dict[str, Any]:
+        """The documents that were read from a file; empty if it was not read yet."""
+        return self.load(f"texts/{file_hash(file.path)}.json")
+
+    def keep_texts(self, file: ProjectFile, documents: Sequence[Mapping[str, Any]], title: str) -> None:
+        """Keep the documents that were read from a file; their title apart, since it is often asked for."""
+        name = f"texts/{file_hash(file.path)}"
+        self.save(f"{name}.json", {"documents": documents})
+        self.save(f"{name}{_TITLE}", {"title": title})
+
+    def title_of(self, file: ProjectFile) -> str:
+        """The title of the paper in a file; empty if it was not read yet."""
+        title: str = self.load(f"texts/{file_hash(file.path)}{_TITLE}").get("title", "")
+        return title
 
     def draft_hash(self) -> str:
         """The hash of the draft: of the names and content of its files."""

@@ -1,8 +1,41 @@
 // Adding papers to the library, with progress.
 
-import { ask, formOf, get, plural, say } from "./common.js";
+import { ask, formOf, get, make, plural, say } from "./common.js";
 
-// Sends files, or asks for Zotero's papers without any; `done` receives what was added.
+const SUMMARY = "whycite-added"; // what the next page says of what was added
+const MAX_NOTES = 100;
+
+// What was not read, and why.
+export function showNotes({ skipped = [], warnings = [] }) {
+  const notes = [...skipped.map((one) => `${one.path}: ${one.reason}`), ...warnings.map((one) => `${one.path}: ${one.warning}`)];
+  get("notes").replaceChildren(...notes.slice(0, MAX_NOTES).map((note) => make("li", { dir: "auto" }, note)));
+}
+
+// Opens the library, which says what was added.
+export function openLibrary({ skipped, warnings }, text) {
+  const notes = { skipped: skipped.slice(0, MAX_NOTES), warnings: warnings.slice(0, MAX_NOTES) };
+  try {
+    sessionStorage.setItem(SUMMARY, JSON.stringify({ ...notes, text }));
+  } catch {
+    // Nothing may be stored: the list of papers says enough.
+  }
+  location.assign("/library");
+}
+
+// Says once what was added on the page before.
+export function showAdded() {
+  try {
+    const added = JSON.parse(sessionStorage.getItem(SUMMARY));
+    sessionStorage.removeItem(SUMMARY);
+    if (!added) return;
+    say(get("state"), added.text);
+    showNotes(added);
+  } catch {
+    // Nothing may be stored.
+  }
+}
+
+// Sends files, or asks for Zotero's papers without any; `done` receives what was added, and a sentence that says it.
 export async function addPapers(files, done) {
   const [state, bar, working] = ["state", "progress", "working"].map(get);
   const finish = (text, wrong = false) => {
@@ -50,14 +83,15 @@ function follow(id, files, done, finish) {
   events.addEventListener("done", async (event) => {
     events.close();
     const told = JSON.parse(event.data);
-    await done(told); // first, so that nothing moves after the end is reported
+    await done(told, summary(told)); // first, so that nothing moves after the end is reported
     finish(summary(told));
   });
   events.addEventListener("stopped", async (event) => {
     events.close();
     const told = JSON.parse(event.data);
-    await done(told);
-    finish(`Stopped. ${summary(told)}`);
+    const text = `Stopped. ${summary(told)}`;
+    await done(told, text);
+    finish(text);
   });
   events.addEventListener("failed", (event) => {
     events.close();

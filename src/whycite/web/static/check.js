@@ -1,7 +1,8 @@
-import { dropping, eventsOf, fetched, formOf, get, make, number, plural, post, roving, say } from "./common.js";
+import { choosing, dropping, eventsOf, fetched, formOf, get, make, number, plural, post, roving, say } from "./common.js";
 import { layOut, overview, shade } from "./heatmap.js";
-import { card } from "./papers.js";
+import { card, inDraft, inLibrary } from "./papers.js";
 
+let chosen = []; // the files to check
 let sent = null; // the files that were checked, which are sent again to be fixed
 let answer = null; // with the finding and score of each sentence
 let running = null; // stops the check that is running
@@ -15,6 +16,7 @@ async function check(list, threshold = null) {
   const stop = (running = new AbortController());
   const anew = threshold === null;
   const files = [...list];
+  if (anew) chosen = files;
   say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Searching …");
   say(get("said"), "");
   if (anew) {
@@ -78,6 +80,7 @@ function settle(sentence) {
 
 function showProgress({ stage, completed, total }) {
   get("working").classList.remove("hidden");
+  say(get("state"), ""); // the stage says it now
   if (total) [get("progress").max, get("progress").value] = [total, completed];
   else get("progress").removeAttribute("value");
   get("stage").textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${total ? `: ${number(completed)} of ${number(total)}` : ""} …`;
@@ -184,7 +187,9 @@ async function showPapers(sentence, list) {
   if (answer.unwritable && found.length) list.before(make("p", { class: "dim" }, "Citations cannot be added to this draft here; copy the BibTeX instead."));
   const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
   if (doubtful) list.before(make("p", { class: "dim" }, "No paper is a clear match. The closest ones:"));
-  list.replaceChildren(...(found.length ? found.map((one) => card(one, claim, acts(sentence, one))) : [nothing]));
+  const shown = inDraft(found, answer.title);
+  const known = inLibrary(shown);
+  list.replaceChildren(...(found.length ? shown.map((one, rank) => card(one, claim, acts(sentence, found[rank]), known)) : [nothing]));
 }
 
 function acts(sentence, found) {
@@ -250,10 +255,10 @@ get("question").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = get("pasted").value;
   if (text.trim()) check(pasted(text));
-  else if (get("files").files.length) check(get("files").files);
+  else if (chosen.length) check(chosen);
   else say(get("state"), "Choose a draft, or paste text.", true);
 });
-get("files").addEventListener("change", (event) => event.target.files.length && check(event.target.files));
+choosing(get("files"), check);
 get("threshold").addEventListener("input", paint);
 // Sentences below the last threshold have no recommendations yet.
 get("threshold").addEventListener("change", () => {

@@ -112,6 +112,17 @@ async function filesBelow(entry) {
   }
 }
 
+// Takes the files that people choose in a field, also those that they chose before this script was there.
+export function choosing(field, take) {
+  const act = () => {
+    const files = [...field.files];
+    field.value = ""; // so that the same files can be chosen again, and going back does not send them again
+    if (files.length) take(files);
+  };
+  field.addEventListener("change", act);
+  act();
+}
+
 // Lets files be dropped on an element.
 export function dropping(element, take) {
   for (const kind of ["dragover", "dragleave", "drop"]) {

@@ -13,13 +13,17 @@ export function layOut(text, sections, sentences, decorate = () => {}) {
   const elements = new Map();
   text.replaceChildren();
   let section = -1;
+  let depth = 0; // of the last heading: one below it has no level between them, whatever the draft says
   let paragraph = null;
   let place = null;
   for (const sentence of sentences) {
     while (section < sentence.section && section + 1 < sections.length) {
       section += 1;
       const { heading, level } = sections[section];
-      if (heading) text.append(make(`h${Math.min(Math.max(level, 1), 3) + 2}`, { dir: "auto" }, heading));
+      if (heading) {
+        depth = Math.min(Math.max(level, 1), 3, depth + 1);
+        text.append(make(`h${depth + 2}`, { dir: "auto" }, heading));
+      }
       place = null;
     }
     if (place === null || sentence.paragraph !== paragraph) {

@@ -1,5 +1,5 @@
-import { addPapers } from "./adding.js";
-import { ask, dropping, get, make, number, paperAddress, plural, post, say, twice } from "./common.js";
+import { addPapers, showAdded, showNotes } from "./adding.js";
+import { ask, choosing, dropping, get, make, number, paperAddress, plural, post, say, twice } from "./common.js";
 import { bars } from "./plots.js";
 
 const LIMIT = 50;
@@ -91,7 +91,7 @@ async function collect(name, kind) {
 function showChosen() {
   say(get("selected"), chosen.size ? `${plural(chosen.size, "paper")} selected` : "None selected: all papers that match are exported");
   const { collection } = wanted();
-  get("collecting").classList.toggle("hidden", !chosen.size);
+  for (const control of get("collecting").elements) control.disabled = !chosen.size; // always there, so that nothing moves
   get("leave").classList.toggle("hidden", !collection);
   get("removing").replaceChildren(
     ...(chosen.size ? [twice(`Remove ${plural(chosen.size, "paper")}`, `Confirm: remove ${plural(chosen.size, "paper")}`, removeChosen)] : []),
@@ -141,7 +141,7 @@ async function showDocuments() {
 function row(entry) {
   const file = entry.path.replace(/^<upload>\//, "");
   const title = entry.title || file;
-  const remove = make("button", { type: "button", "aria-label": `Remove ${title}` }, "Remove");
+  const remove = make("button", { type: "button", class: "small", "aria-label": `Remove ${title}` }, "Remove");
   let sure = false;
   const be = (certain) => {
     sure = certain;
@@ -218,21 +218,17 @@ function grouped(support) {
 
 function add(files) {
   if (files && !files.length) return;
-  get("notes").replaceChildren();
+  showNotes([]);
   addPapers(files, async (told) => {
     offset = 0;
     await showInfo();
-    const notes = [...told.skipped.map((one) => `${one.path}: ${one.reason}`), ...told.warnings.map((one) => `${one.path}: ${one.warning}`)];
-    get("notes").replaceChildren(...notes.slice(0, 100).map((note) => make("li", {}, note)));
+    showNotes(told);
   });
 }
 
 get("zotero").addEventListener("click", () => add(null));
 dropping(get("drop"), add);
-get("files").addEventListener("change", (event) => {
-  add([...event.target.files]);
-  event.target.value = ""; // so that the same files can be selected again
-});
+choosing(get("files"), add);
 get("search").addEventListener("submit", (event) => event.preventDefault());
 get("search").addEventListener("input", () => {
   offset = 0;
@@ -266,4 +262,5 @@ for (const [name, value] of new URLSearchParams(location.search)) {
   if (["query", "sort"].includes(name)) get("search").elements[name].value = value;
 }
 if (!get("search").elements.sort.value) get("search").elements.sort.value = "added";
+showAdded();
 showInfo();

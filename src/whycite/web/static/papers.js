@@ -2,6 +2,19 @@
 
 import { make, marked, paperAddress, plural } from "./common.js";
 
+// Recommendations for a sentence of a draft with that title; evidence from the draft itself is named so.
+export function inDraft(papers, title) {
+  const named = (evidence) => (title && evidence.source.title === title ? { ...evidence, source: { key: "", title: "in this draft", year: null } } : evidence);
+  return papers.map((paper) => ({ ...paper, evidence: paper.evidence.map(named) }));
+}
+
+// The keys of papers that the library must have: they are not in the draft's bibliography alone.
+export function inLibrary(papers) {
+  const keys = papers.flatMap(({ evidence }) => evidence.map(({ source }) => source.key)).filter(Boolean);
+  const apart = papers.filter((one) => !one.known || one.passages.length || one.evidence.some(({ source }) => source.key));
+  return new Set([...keys, ...apart.map(({ paper }) => paper.key)]);
+}
+
 // A recommendation; of its papers those are links that are `known` to the library, or all.
 export function card(found, claim, acts = [], known = null) {
   const paper = found.paper;

@@ -1,6 +1,6 @@
-import { ask, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
+import { ask, choosing, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
 import { layOut } from "./heatmap.js";
-import { card } from "./papers.js";
+import { card, inDraft } from "./papers.js";
 import { deciding as decisive, showOriginal } from "./paperview.js";
 import { VERDICTS, WORST_FIRST, byBadness, doiLink, verdictCard, who } from "./verdicts.js";
 
@@ -63,7 +63,13 @@ function showProgress() {
     else get("progress").removeAttribute("value");
     get("stage").textContent = `${stage}${total ? `: ${number(completed)} of ${number(total)}` : ""} …`;
   }
-  say(get("state"), running ? "" : detail, state === "failed");
+  const isUnreadable = state === "failed" && progress.draft === "unread";
+  get("workspace").classList.toggle("unreadable", isUnreadable);
+  say(get("state"), running ? "" : isUnreadable ? `${sentenceEnd(detail)} Choose another file with “Replace the draft”.` : detail, state === "failed");
+}
+
+function sentenceEnd(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 async function readDraft() {
@@ -129,6 +135,7 @@ function paint() {
   showFilters(lists);
   showList(lists.find(([name]) => name === filter)[2]);
   showMissing(shown);
+  showUse();
 }
 
 function commented() {
@@ -141,7 +148,8 @@ function showCount(all) {
   const open = all.filter(isToLookAt);
   const uncited = open.filter((record) => record.verdict === "uncited").length;
   const parts = [`${number(open.length - uncited)} of ${plural(verdicts.size, "citation")}`, uncited ? `${plural(uncited, "sentence")} without one` : ""].filter(Boolean);
-  if (verdicts.size) get("count").textContent = `${number(open.length)} to look at: ${parts.join(", ")}`;
+  if (verdicts.size && ["running", "stopped"].includes(progress.state)) get("count").textContent = `${number(open.length)} to look at so far; ${plural(verdicts.size, "citation")} checked`;
+  else if (verdicts.size) get("count").textContent = `${number(open.length)} to look at: ${parts.join(", ")}`;
   else get("count").textContent = progress.state !== "done" ? "" : uncited ? `No citations in this draft; ${plural(uncited, "sentence")} ${uncited === 1 ? "needs" : "need"} one` : "No citations in this draft";
   get("next").disabled = open.length === 0;
 }
@@ -190,6 +198,8 @@ function showMissing(shown) {
   const papers = [...waiting.values()].sort((one, other) => other.length - one.length);
   get("missing").classList.toggle("hidden", papers.length === 0);
   get("missing-title").textContent = `Missing papers (${number(papers.length)})`;
+  get("lacking").classList.toggle("hidden", papers.length === 0);
+  get("lacking").textContent = `${plural(papers.length, "paper")} missing`;
   if (get("missing-list").contains(document.activeElement)) return; // somebody is choosing a file
   get("missing-list").replaceChildren(
     ...papers.map((records) => {
@@ -197,7 +207,8 @@ function showMissing(shown) {
       const name = reference.title || who(reference);
       const input = make("input", { type: "file", class: "unseen", "aria-label": `Add ${name}` });
       input.addEventListener("change", () => input.files.length && add([input.files[0]], "paper", reference.id));
-      return make("li", {}, make("span", { dir: "auto" }, make("b", {}, who(reference)), reference.title ? ` ${reference.title}` : ""), make("span", { class: "dim" }, plural(records.length, "citation"), doiLink(records[0]) ? " · " : null, doiLink(records[0])), make("label", { class: "button small" }, "Add this paper", input));
+      const facts = make("p", { class: "dim" }, plural(records.length, "citation"), doiLink(records[0]) ? " · " : null, doiLink(records[0]));
+      return make("li", {}, make("p", { dir: "auto" }, make("b", {}, who(reference)), reference.title ? ` ${reference.title}` : ""), facts, make("label", { class: "button small" }, "Add this paper", input));
     }),
   );
 }
@@ -263,7 +274,7 @@ async function showPapers(sentence, list) {
   try {
     const { papers, claim, in_library: known } = await ask(`${api}/sentences/${sentence.index}/papers`);
     const nothing = make("li", { class: "dim" }, "No matching papers in the draft's bibliography or your library.");
-    list.replaceChildren(...(papers.length ? papers.map((paper) => card(paper, claim, [], new Set(known))) : [nothing]));
+    list.replaceChildren(...(papers.length ? inDraft(papers, draft.title).map((paper) => card(paper, claim, [], new Set(known))) : [nothing]));
   } catch (error) {
     list.replaceChildren(make("li", { class: "wrong" }, error.message));
   }
@@ -280,7 +291,7 @@ function deciding(record) {
   }
   const accept = make("button", { type: "button", title: "It was looked at and is right; reports keep it" }, "Accept");
   accept.addEventListener("click", () => decide(record, "acceptances", { method: "PUT" }));
-  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "or why it is fine", "aria-label": "Reason" });
+  const reason = make("input", { name: "reason", maxlength: "2000", autocomplete: "off", placeholder: "why it is fine", "aria-label": "Reason" });
   const form = make("form", { class: "deciding", "data-decision": record.id }, accept, reason, make("button", { type: "submit", title: "Set it aside; reports leave it out" }, "Dismiss"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -304,12 +315,19 @@ async function keep(path, how) {
     await ask(`${api}/${path}`, how);
     await follow();
     paint();
-    showSentence();
+    showDecisions();
     return true;
   } catch (error) {
     say(get("state"), error.message, true);
     return false;
   }
+}
+
+// Only what was decided and written is shown anew: the paper beside it stays where it was scrolled to.
+function showDecisions() {
+  const sentence = draft.sentences[picked];
+  for (const place of get("panel").querySelectorAll("[data-decision]")) place.replaceWith(deciding(verdicts.get(place.dataset.decision) ?? finding(sentence)));
+  get("panel").querySelector("[data-comment]")?.replaceWith(commenting(sentence));
 }
 
 // The comment on a sentence, or a field to write one.
@@ -327,7 +345,7 @@ function commenting(sentence) {
   field.addEventListener("input", () => (field.value === text ? unsaved.delete(sentence.id) : unsaved.set(sentence.id, field.value)));
   if (!text) {
     const summary = make("summary", {}, "Add a comment");
-    const details = make("details", { class: "commenting" }, summary, form);
+    const details = make("details", { class: "commenting", "data-comment": "" }, summary, form);
     details.open = unsaved.has(sentence.id);
     // At once, not on the event "toggle", which comes later: what is typed by then would be lost.
     summary.addEventListener("click", (event) => {
@@ -339,7 +357,7 @@ function commenting(sentence) {
   }
   const edit = make("button", { type: "button", class: "small" }, "Edit");
   const remove = make("button", { type: "button", class: "small" }, "Delete");
-  const shown = make("div", { class: "comment" }, make("p", { class: "dim" }, "Your comment"), make("p", { dir: "auto" }, text), make("p", { class: "acts" }, edit, remove));
+  const shown = make("div", { class: "comment", "data-comment": "" }, make("p", { class: "dim" }, "Your comment"), make("p", { dir: "auto" }, text), make("p", { class: "acts" }, edit, remove));
   edit.addEventListener("click", () => {
     shown.replaceChildren(form);
     field.focus();
@@ -363,9 +381,22 @@ async function showProject() {
   get("files").replaceChildren(
     ...project.files.map((file) => {
       const remove = twice("Remove", "Confirm removal", () => change(`${api}/files/${file.id}`, { method: "DELETE" }, `Removed ${file.name}.`), { class: "small", "aria-label": `Remove ${file.name}` });
-      return make("li", {}, make("a", { href: `${api}/files/${file.id}`, download: "", dir: "auto" }, file.name), make("span", { class: "dim" }, file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`), remove);
+      const facts = [file.title ? file.name : "", file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`].filter(Boolean).join(" · ");
+      const cited = file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
+      return make("li", {}, make("a", { href: `${api}/files/${file.id}`, download: "", dir: "auto" }, file.title || file.name), make("span", { class: "dim" }, facts, cited), remove);
     }),
   );
+  showUse();
+}
+
+// How often the draft cites each paper, or that it does not.
+function showUse() {
+  const uses = [...verdicts.values()].map((record) => record.paper_file);
+  for (const place of get("files").querySelectorAll("[data-file]")) {
+    const count = uses.filter((file) => file === place.dataset.file).length;
+    place.textContent = count ? ` · ${plural(count, "citation")}` : progress.state === "done" ? " · no reference of the draft matches it" : "";
+    place.classList.toggle("wrong", !count);
+  }
 }
 
 function add(files, kind, reference = "") {
@@ -416,8 +447,8 @@ get("next").addEventListener("click", () => {
   const places = [...new Set(findings().filter(isToLookAt).map((record) => record.sentence))];
   pick(places[(places.indexOf(picked) + 1) % places.length], "center");
 });
-get("papers").addEventListener("change", (event) => event.target.files.length && add(event.target.files, "paper"));
-get("draft").addEventListener("change", (event) => event.target.files.length && replaceDraft([...event.target.files]));
+choosing(get("papers"), (files) => add(files, "paper"));
+choosing(get("draft"), replaceDraft);
 get("delete").replaceWith(
   twice("Delete project", "Confirm: delete it with all its files", async () => {
     try {

@@ -1,10 +1,11 @@
-import { ask, dropping, get, make, plural, say } from "./common.js";
+import { ask, choosing, dropping, get, make, number, plural, say } from "./common.js";
 
 const STATES = { new: "not verified yet", running: "being verified", done: "verified", stopped: "stopped", failed: "could not be verified" };
 const chosen = { draft: [], papers: [] };
 
 function choose(kind, files) {
   chosen[kind].push(...files);
+  get(`count-${kind}`).textContent = chosen[kind].length > 1 ? `(${number(chosen[kind].length)})` : "";
   get(`chosen-${kind}`).replaceChildren(...chosen[kind].map((file) => entry(kind, file)));
   say(get("state"), "");
 }
@@ -20,10 +21,7 @@ function entry(kind, file) {
 }
 
 for (const kind of ["draft", "papers"]) {
-  get(kind).addEventListener("change", (event) => {
-    choose(kind, event.target.files);
-    event.target.value = "";
-  });
+  choosing(get(kind), (files) => choose(kind, files));
   dropping(get(`drop-${kind}`), (files) => choose(kind, files));
 }
 

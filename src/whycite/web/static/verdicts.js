@@ -39,7 +39,7 @@ export function byBadness(one, other) {
 
 export function doiLink(record) {
   if (!record.link) return null;
-  return make("a", { href: record.link, rel: "noreferrer noopener", target: "_blank" }, record.link.replace("https://", ""));
+  return make("a", { href: record.link, rel: "noreferrer noopener", target: "_blank" }, decodeURI(record.link.replace("https://", "")));
 }
 
 // The verdict on one citation with its passages; `acts` come below.

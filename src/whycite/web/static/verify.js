@@ -1,8 +1,8 @@
-import { ask, formOf, get, make, number, plural, roving, say } from "./common.js";
+import { ask, choosing, formOf, get, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
 import { remember, showRecent } from "./history.js";
 import { deciding, showOriginal } from "./paperview.js";
-import { VERDICTS, passageFacts } from "./verdicts.js";
+import { VERDICTS, passageFacts, sentenceCase } from "./verdicts.js";
 
 let cited = null; // files of the cited paper, or the id of a document in the library
 let answer = null;
@@ -10,9 +10,7 @@ let elements = new Map();
 let asked = 0;
 let opened = 0;
 
-get("citing").addEventListener("change", (event) => {
-  if (event.target.files.length) pickFrom(formOf(event.target.files));
-});
+choosing(get("citing"), (files) => pickFrom(formOf(files)));
 
 // Lists the sentences of the citing document.
 async function pickFrom(sent) {
@@ -48,9 +46,9 @@ function option(sentence) {
   return element;
 }
 
-get("cited").addEventListener("change", (event) => {
-  cited = event.target.files.length ? { files: [...event.target.files] } : null;
-  get("chosen").textContent = cited ? [...event.target.files].map((file) => file.name).join(", ") : "none selected";
+choosing(get("cited"), (files) => {
+  cited = { files };
+  get("chosen").textContent = files.map((file) => file.name).join(", ");
 });
 
 // Suggests documents in the library while the user types; `choose` receives the selected one.
@@ -165,9 +163,9 @@ function tell() {
     make("li", {}, make("b", {}, "Evidence"), ` ${plural(compared, "sentence")} compared with the claim`),
   );
   get("steps").classList.remove("hidden");
-  get("verdict").textContent = VERDICTS[answer.verdict] + (answer.confidence ? `, ${Math.round(100 * answer.confidence)}% confidence` : "");
+  get("verdict").textContent = VERDICTS[answer.verdict] + (answer.confidence ? `, ${Math.round(100 * answer.confidence)}% sure` : "");
   get("verdict").dataset.verdict = answer.verdict;
-  get("reason").textContent = answer.reason;
+  get("reason").textContent = sentenceCase(answer.reason);
   get("title").textContent = answer.title || answer.path;
   get("answer").classList.remove("hidden");
   elements = layOut(get("text"), answer.sections, answer.sentences, (element, { stance }) => {

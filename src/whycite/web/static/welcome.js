@@ -1,10 +1,17 @@
-import { addPapers } from "./adding.js";
-import { ask, dropping, get, say } from "./common.js";
+import { addPapers, openLibrary, showNotes } from "./adding.js";
+import { ask, choosing, dropping, get, say } from "./common.js";
 
-const add = (files) => addPapers(files, (told) => told.added + told.replaced + told.unchanged && location.assign("/library"));
+// On to the library, which says what was left out; if nothing was added, this page does.
+function add(files) {
+  showNotes([]);
+  addPapers(files, (told, text) => {
+    if (told.added + told.replaced + told.unchanged) openLibrary(told, text);
+    else showNotes(told);
+  });
+}
 
 dropping(get("drop"), add);
-get("files").addEventListener("change", (event) => event.target.files.length && add([...event.target.files]));
+choosing(get("files"), add);
 get("zotero").addEventListener("click", () => add(null));
 get("demo").addEventListener("click", async () => {
   get("demo").disabled = true;
