@@ -313,7 +313,7 @@ def test_changes_that_are_only_in_the_wal(zotero: ZoteroFolder) -> None:
 KILLED = """
 import sys, typing
 from whycite.library import AddProgress
-from whycite.sources.taking import take_items
+from whycite.sources.items import take_items
 from whycite.sources.zotero import read_zotero
 items, origin = read_zotero(sys.argv[1])
 def tell(progress: AddProgress) -> None:

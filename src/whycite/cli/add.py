@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.library import AddReport, LibraryInfo
-    from whycite.sources.taking import SourceItem, TakeReport
+    from whycite.sources.items import SourceItem, TakeReport
 
 __all__ = ["AddOptions", "add", "summary", "take_with_progress", "with_path"]
 
@@ -116,7 +116,7 @@ def _cluster(options: AddOptions) -> AbstractContextManager[object]:
 def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> AddReport:
     """Add paths; the entries of a bibliography that names its files are added with them."""
     from whycite.sources.bibfiles import bibliography_items
-    from whycite.sources.taking import merge_reports
+    from whycite.sources.items import merge_reports
 
     items = {path: bibliography_items(path) for path in dict.fromkeys(paths)} if format is None else {}
     plain = [path for path in paths if not items.get(path)]
@@ -137,7 +137,7 @@ def _add_paths(paths: list[str], format: str | None, options: AddOptions) -> Add
 
 def take_with_progress(items: Sequence[SourceItem], origin: str | None, options: AddOptions) -> TakeReport:
     """Add items of a source with a progress display."""
-    from whycite.sources.taking import take_items
+    from whycite.sources.items import take_items
 
     with resumable_progress() as tell:
         return take_items(
@@ -156,7 +156,7 @@ def _add_zotero(
 ) -> None:
     from rich.console import Console
 
-    from whycite.sources.taking import open_library
+    from whycite.sources.items import open_library
     from whycite.sources.zotero import read_zotero
 
     if format is not None:

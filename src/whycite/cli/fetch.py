@@ -61,7 +61,7 @@ def fetch(
     from whycite.references.client import ServiceClient
     from whycite.references.services import Services
     from whycite.sources.fetching import papers_at_hand
-    from whycite.sources.taking import open_library
+    from whycite.sources.items import open_library
 
     contact = settings_for(Path(source or ".")).contact
     errors = Console(stderr=True, highlight=False)
@@ -148,7 +148,7 @@ def _fetch(
 def _add(papers: Sequence[FetchedPaper], folder: Path, options: AddOptions, errors: Console) -> LibraryInfo | None:
     """Add the files to the library; those that it took before are left as they are."""
     from whycite.sources.fetching import source_items
-    from whycite.sources.taking import open_library, taken_names
+    from whycite.sources.items import open_library, taken_names
 
     taken = taken_names(options.library)
     items = [item for item in source_items(papers, folder) if item.name not in taken]

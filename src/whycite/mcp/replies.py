@@ -14,7 +14,7 @@ from whycite.documents.model import Document, Sentence
 from whycite.documents.references.notices import PaperStatus
 from whycite.references.report import COMMON_RULES, SEVERITIES, CheckedReference, Severity
 from whycite.references.report import Verdict as ReferenceVerdict
-from whycite.service.shelf import SourceMatch
+from whycite.service.papers import SourceMatch
 from whycite.verify.verification import Passage, Role, Stance, Verdict
 
 __all__ = [

@@ -203,7 +203,7 @@ class _Toolbox:
         shown, omitted = replies.cut_items(sentences[start:], self._tokens)
         if section is None:
             listed, omitted = replies.cut_items(sections[start:], self._tokens)
-            message = f"{len(document.sentences)} sentences in {len(sections)} sections; give a section to read it."
+            message = f"Sections: {len(sections)}, sentences: {len(document.sentences)}. Give a section to read it."
         else:
             listed = [sections[section - 1]]
             message = (

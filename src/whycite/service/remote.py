@@ -30,7 +30,7 @@ from whycite.library.records import LibraryDocument, Paper, SourceDocument
 from whycite.references.checking import PaperKnowledge
 from whycite.service.engine import DraftOptions, Engine, OnJudged, Progress, no_progress, show_nothing
 from whycite.service.loading import CurrentLibrary, keep_caches_open
-from whycite.service.shelf import LibraryCitations, SourceSearch, StoredPaper
+from whycite.service.papers import LibraryCitations, SourceSearch, StoredPaper
 from whycite.verify.verification import Verification
 
 __all__ = ["ADDRESS", "AnsweringEngine", "Engines", "ServerEngine"]

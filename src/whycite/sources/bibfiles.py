@@ -10,7 +10,7 @@ from whycite.documents.model import Reference
 from whycite.documents.references.bibtex import BibtexEntry, inherit_fields, read_entries, reference_of
 from whycite.documents.sources import decode
 from whycite.errors import UserError
-from whycite.sources.taking import SourceItem
+from whycite.sources.items import SourceItem
 from whycite.text.accents import untex
 
 __all__ = ["bibliography_items", "file_paths"]

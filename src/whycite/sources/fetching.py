@@ -26,8 +26,8 @@ from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 from whycite.library import Library
 from whycite.references.client import ServiceFailure
+from whycite.sources.items import SourceItem
 from whycite.sources.openaccess import FullTextSearch, OpenAccess, has_identifier
-from whycite.sources.taking import SourceItem
 from whycite.verify.fulltexts import match_references, texts_in_library
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whycite.sources.taking import SourceItem
+from whycite.sources.items import SourceItem
 from whycite.sources.zotero.database import find_zotero, read_database
 from whycite.sources.zotero.items import ZoteroLibrary, choose_collections, source_items
 

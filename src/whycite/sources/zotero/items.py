@@ -12,7 +12,7 @@ from whycite.documents.model import Notice, Publication, Reference
 from whycite.documents.references.names import person
 from whycite.documents.references.reader import join_title, normalise_pages, strip_markup, web_address, year_of
 from whycite.errors import UserError
-from whycite.sources.taking import SourceItem
+from whycite.sources.items import SourceItem
 
 __all__ = ["ADDRESSES", "Attachment", "Creator", "ZoteroItem", "ZoteroLibrary", "choose_collections", "source_items"]
 
