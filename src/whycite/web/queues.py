@@ -24,7 +24,7 @@ from whycite.web.reading import keep_originals, read_all
 if TYPE_CHECKING:
     from whycite.documents.model import Document
     from whycite.library import AddProgress, AddReport
-    from whycite.sources.taking import SourceItem
+    from whycite.sources.items import SourceItem
 
 __all__ = ["KEEPALIVE_SECONDS", "RETRY_SECONDS", "EventStream", "StreamClosed", "UploadJob", "UploadQueue", "WorkQueue"]
 
@@ -316,7 +316,7 @@ class UploadQueue:
     ) -> AddReport:
         """Add the documents of an upload, waiting for other writers."""
         from whycite.library import add_documents
-        from whycite.sources.taking import open_library, take_items
+        from whycite.sources.items import open_library, take_items
 
         while True:
             try:
