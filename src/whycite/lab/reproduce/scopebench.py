@@ -195,8 +195,8 @@ class ScopeBench:
         def measure() -> dict[str, Any]:
             self.watch(f"cite-worthiness: {variant}, seed {seed}", 0, None)
             recipe = replace(scope_recipe(variant, self.base, seed), epochs=self.plan.epochs, limit=self.plan.limit)
-            if self.plan.rate is not None:
-                recipe = replace(recipe, rate=self.plan.rate)
+            if self.plan.rate is not None:  # a short training would end before SCOPE's has warmed up
+                recipe = replace(recipe, rate=self.plan.rate, warm_up_steps=0)
             if self.plan.tokens is not None:
                 recipe = replace(recipe, tokens=self.plan.tokens)
             parts = self.labelled
