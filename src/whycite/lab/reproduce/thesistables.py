@@ -288,8 +288,8 @@ def _pair_table(labelled: VotedTasks, name: str, bench: _ThesisBench, seed: int)
         notes=(
             f"{labelled.origin}.",
             f"“{_GOLD}”: the same comparisons with the answer that the data set gives, which no labeller voted on.",
-            "The column rnn has an LSTM, bidirectional one that reads both ways, attention bidirectional attention "
-            "flow; the thesis does not say which cell its figures are of.",
+            "The column rnn has an LSTM (5.3.1), bidirectional one that reads both ways, attention bidirectional "
+            "attention flow.",
         ),
     )
 
