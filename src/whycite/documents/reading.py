@@ -279,12 +279,15 @@ def papers_beside_drafts(path: str | Path, format: str | None = None) -> list[tu
     if str(path) == "-" or not Path(path).is_dir() or format not in {None, "latex"}:
         return []
     folder = DiskFolder(Path(path))
+    every_name = folder.names()
+    if not any(name.lower().endswith(_TEX_SUFFIXES) for name in every_name):
+        return []
     members = list(_members(folder, format))
     projects = [member.name for member in members if member.is_project]
     read_names = {member.name for member in members if not member.is_project}
     warnings = []
     for project in projects:
-        names = [name for name in folder.names() if not project or name.startswith(f"{project}/")]
+        names = [name for name in every_name if not project or name.startswith(f"{project}/")]
         likely = [name for name in names if name.lower().endswith(_LIKELY_PAPERS) and name not in read_names]
         if not likely:
             continue
