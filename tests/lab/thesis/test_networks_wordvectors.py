@@ -113,7 +113,7 @@ def test_weights_that_could_run_code_are_not_opened(tmp_path: Path) -> None:
     torch.save(trained.model.network.learned_weights(), weights)
     with pytest.raises(UserError, match="incomplete model of passages"):
         modelstore.load(tmp_path)
-    np.savez(weights, **{"output.bias": np.array([object()])})
+    np.savez(weights, bias=np.array([object()]))
     with pytest.raises(UserError, match="incomplete model of passages"):
         modelstore.load(tmp_path)
     weights.write_bytes(weights.read_bytes()[:100])
