@@ -11,10 +11,12 @@ and kept in the report's folder.
 from __future__ import annotations
 
 import argparse
+import bz2
 import gzip
 import io
 import json
 import logging
+import lzma
 import os
 import random
 import re
@@ -32,6 +34,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started by its path, it knows no other tests
 
@@ -136,6 +140,9 @@ SEEDS: dict[str, bytes] = {
     "a.zip": _archive("a.tex", _TEX),
     "a.tar.gz": _tarball("a.tex", _TEX),
     "a.tex.gz": gzip.compress(_TEX),
+    "b.tex.zst": zstandard.compress(_TEX),
+    "c.tex.xz": lzma.compress(_TEX),
+    "d.tex.bz2": bz2.compress(_TEX),
 }
 
 

@@ -113,6 +113,26 @@ def test_one_bad_file_does_not_stop_a_folder(tmp_path: Path) -> None:
     assert [s.text for s in good.sentences] == ["Good words."]
 
 
+@pytest.mark.parametrize("lost", [1, 5, 3000])
+def test_zstandard_that_was_cut_off_is_damaged(tmp_path: Path, lost: int) -> None:
+    words = "".join(f"Word {number} of many. " for number in range(40_000)).encode()
+    frames = zstandard.compress(words[:100]) + zstandard.compress(words[100:])
+    (tmp_path / "whole.txt.zst").write_bytes(frames)
+    (tmp_path / "cut.txt.zst").write_bytes(frames[:-lost])
+    assert [document.warnings for document in stream(tmp_path / "whole.txt.zst")] == [()]
+    assert sources.unwrap(sources.Source(sources.DiskFolder(tmp_path), "whole.txt.zst")).data() == words
+    with pytest.raises(UserError, match=r"cut\.txt\.zst: the compressed data is damaged \(it ends too early\)"):
+        read(tmp_path / "cut.txt.zst")
+
+
+def test_an_encrypted_archive_is_called_so(tmp_path: Path) -> None:
+    data = bytearray(_zip({"a.md": b"Words."}))
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.zip: a\.md is encrypted; unpack it"):
+        read(tmp_path / "a.zip")
+
+
 def test_members_that_lead_out_are_left_out(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:

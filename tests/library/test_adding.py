@@ -236,3 +236,19 @@ def test_more_told_of_the_same_works_is_new(place: Path, encoder: Any, make: Mak
     assert add_documents(place, [told], jobs=1, encoder=encoder).added == 1
     [vector] = encoder.encode(["ducks"])
     assert [hit.lexical > 0 for hit in Library.open(place).search_papers("ducks", vector)] == [True]
+
+
+def test_papers_beside_a_draft_are_not_left_out_without_a_word(place: Path, encoder: Any, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    (papers / "2023").mkdir(parents=True)
+    draft = "\\documentclass{article}\\begin{document}\\includegraphics{hive}Bees sleep.\\end{document}"
+    (papers / "notes.tex").write_text(draft, "utf-8")
+    for name in ("notes.pdf", "hive.pdf"):  # what the draft became, and its figure
+        (papers / name).write_bytes(b"%PDF-1.7")
+    assert add(place, [papers], jobs=1, encoder=encoder).warnings == []
+    for name in ("doe.pdf", "2023/roe.pdf", "2023/poe.zip", "2023/zoe.docx"):
+        (papers / name).write_bytes(b"")
+    warnings = dict(add(place, [papers], jobs=1, encoder=encoder).warnings)
+    assert warnings[str(papers)].startswith(
+        "not read, as they lie in the folder of a LaTeX draft: poe.zip, roe.pdf, zoe.docx and 1 more"
+    )

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from whycite import cite
 from whycite.cite.recommendations import recommendation_json
-from whycite.library import add
+from whycite.library import Library, add
 from whycite.library.retractionwatch import import_list
 from whycite.web.serverstate import ServerSettings
 
@@ -57,6 +57,40 @@ def test_a_wrong_question_is_told_in_a_sentence(client: TestClient, question: di
     answer = client.post("/api/cite", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422), answer.text
     assert said in answer.json()["detail"]
+
+
+def test_prometheus_learns_what_was_asked_but_not_its_words(client: TestClient, kept_library: Path) -> None:
+    def counted() -> dict[str, float]:
+        answer = client.get("/metrics")
+        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+        samples = (line.rpartition(" ") for line in answer.text.splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in samples}
+
+    assert client.post("/api/cite", json={"text": CLAIM}).status_code == 200
+    before = counted()
+    for question in ({"text": CLAIM}, {"text": "bees"}, {"text": ""}):
+        client.post("/api/cite", json=question)
+    client.get("/papers/doi:10.1/secret")
+    client.get("/secret")
+    client.request("BREW", "/secret")
+    after = counted()
+
+    def more(name: str) -> float:
+        return after.get(name, 0) - before.get(name, 0)
+
+    route = 'route="/api/cite"'
+    assert more(f'whycite_requests_total{{{route},method="POST",status="200"}}') == 2
+    assert more(f'whycite_requests_total{{{route},method="POST",status="422"}}') == 1
+    assert (
+        more(f"whycite_request_seconds_count{{{route}}}")
+        == more(f'whycite_request_seconds_bucket{{{route},le="+Inf"}}')
+        == 3
+    )
+    assert 0 < more(f"whycite_request_seconds_sum{{{route}}}") < 60
+    assert more('whycite_requests_total{route="/papers/{key:path}",method="GET",status="404"}') == 1
+    assert not any("secret" in name or "BREW" in name for name in after)
+    assert after["whycite_library_version"] == Library.open(kept_library).version
+    assert after["whycite_questions_unfinished"] == 0
 
 
 def test_no_library_yet(tmp_path: Path, client_of: Clients) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "Visit",
     "check_format",
     "list_members",
+    "papers_beside_drafts",
     "read",
     "reader_for",
     "readers",
@@ -120,6 +121,8 @@ _NOT_PAPERS = (
 _BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "ris", "csljson"})
 _MAIN_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PAPER_SUFFIXES = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
+_LIKELY_PAPERS = (".pdf", ".docx", ".docm", ".odt", ".nxml", ".zip", ".tar", ".tgz", ".tar.gz")  # not figures or data
+_SHOWN_PAPERS = 3  # names in a warning
 _MAX_DEPTH = 2  # nested archives; deeper ones are not opened
 _PACKED_SUFFIXES = (".gz", ".zst", ".bz2", ".xz", ".tar", ".zip", ".tgz")
 
@@ -266,6 +269,58 @@ def _read_project(folder: Folder, name: str, visit: Visit, *, alone: bool) -> It
     if main is not None:
         source = Source(folder, posixpath.join(name, main.name)) if alone else main
         yield from _read_file(source, "latex", visit)
+
+
+def papers_beside_drafts(path: str | Path, format: str | None = None) -> list[tuple[str, str]]:
+    """Files in the folder of a LaTeX draft that may be papers of their own and are not read: the folder and a warning.
+
+    What the draft mentions is a figure, and what has its name is made from it.
+    """
+    if str(path) == "-" or not Path(path).is_dir() or format not in {None, "latex"}:
+        return []
+    folder = DiskFolder(Path(path))
+    every_name = folder.names()
+    if not any(name.lower().endswith(_TEX_SUFFIXES) for name in every_name):
+        return []
+    members = list(_members(folder, format))
+    projects = [member.name for member in members if member.is_project]
+    read_names = {member.name for member in members if not member.is_project}
+    warnings = []
+    for project in projects:
+        names = [name for name in every_name if not project or name.startswith(f"{project}/")]
+        likely = [name for name in names if name.lower().endswith(_LIKELY_PAPERS) and name not in read_names]
+        if not likely:
+            continue
+        drafts = [name for name in names if name.lower().endswith(_TEX_SUFFIXES)]
+        stems = {_stem(name) for name in drafts}
+        content = b"".join(_content(Source(folder, name)) for name in drafts)
+        papers = [
+            name
+            for name in likely
+            if _stem(name) not in stems and _stem(name).encode("utf-8", "replace") not in content
+        ]
+        if papers:
+            shown = ", ".join(posixpath.basename(name) for name in papers[:_SHOWN_PAPERS])
+            more = f" and {len(papers) - _SHOWN_PAPERS:,} more" if len(papers) > _SHOWN_PAPERS else ""
+            warnings.append(
+                (
+                    folder.path(project).rstrip("/"),
+                    f"not read, as they lie in the folder of a LaTeX draft: {shown}{more}; "
+                    "name them, or move papers to a folder of their own",
+                )
+            )
+    return warnings
+
+
+def _stem(name: str) -> str:
+    return posixpath.basename(name).split(".")[0]
+
+
+def _content(source: Source) -> bytes:
+    try:
+        return source.data()
+    except UserError:  # said when the draft was read
+        return b""
 
 
 def _is_separate_paper(name: str, project: str) -> bool:

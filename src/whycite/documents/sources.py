@@ -218,7 +218,9 @@ MAX_UNPACKED = 256 << 20  # bytes of one archive
 MAX_MEMBERS = 20_000  # files in one archive
 _MAX_DEPTH = 3  # layers of compression
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+_ZSTD_BYTES = 1 << 10  # decompressed at a time: what was made to fill memory becomes 32 MB, other data some kilobytes
 _TAR_MAGIC = slice(257, 262)
+_ENCRYPTED = 1  # the flag of a member of a .zip file
 _FIRST_NAME = 30  # where a .zip file names its first member
 # What can be part of a document; anything else, such as figures, is not even unpacked.
 _DOCUMENT_SUFFIXES = frozenset(
@@ -233,8 +235,33 @@ _PACKAGE_SIGNS = (
 )
 
 
-def _open_zstd(stream: BinaryIO) -> BinaryIO:
-    return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
+class _ZstdStream(io.RawIOBase):
+    """Decompressed Zstandard data; the package's own reader takes data that was cut off for complete."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._is_inside = False  # a frame
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        while not self._ready:
+            data = self._frame.unused_data or self._raw.read(_ZSTD_BYTES)
+            if not data and self._is_inside:
+                raise EOFError("it ends too early")
+            if not data:
+                return 0
+            if self._frame.eof:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._ready = self._frame.decompress(data)
+            self._is_inside = not self._frame.eof
+        size = min(len(view), len(self._ready))
+        view[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
 
 
 _Opener = Callable[[BinaryIO], BinaryIO]
@@ -242,7 +269,7 @@ _OPENERS: tuple[tuple[bytes, str, _Opener], ...] = (
     (b"\x1f\x8b", ".gz", lambda stream: cast(BinaryIO, gzip.GzipFile(fileobj=stream))),
     (b"BZh", ".bz2", lambda stream: cast(BinaryIO, bz2.BZ2File(stream))),
     (b"\xfd7zXZ\0", ".xz", lambda stream: cast(BinaryIO, lzma.LZMAFile(stream))),  # noqa: SIM115
-    (b"\x28\xb5\x2f\xfd", ".zst", _open_zstd),
+    (b"\x28\xb5\x2f\xfd", ".zst", lambda stream: cast(BinaryIO, _ZstdStream(stream))),
 )
 _Member = tuple[str, int, Callable[[int], bytes]]  # name, declared size, reader of at most n bytes
 
@@ -369,10 +396,12 @@ def _zip_files(source: Source) -> Iterator[_Member]:
     with zipfile.ZipFile(io.BytesIO(source.data(MAX_UNPACKED))) as archive:
         for member in archive.infolist():
             if not member.is_dir():
-                yield member.filename, member.file_size, partial(_read_zip, archive, member)
+                yield member.filename, member.file_size, partial(_read_zip, source, archive, member)
 
 
-def _read_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
+def _read_zip(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
+    if member.flag_bits & _ENCRYPTED:
+        raise UserError(f"{source.path}: {member.filename} is encrypted; unpack it and give the folder instead")
     with archive.open(member) as stream:
         return stream.read(limit)
 

@@ -16,7 +16,7 @@ from whycite.documents.builder import explain
 from whycite.documents.confined import stream_confined
 from whycite.documents.identity import group_references, normalise_title, paper_key, tells_paper
 from whycite.documents.model import Document, Reference
-from whycite.documents.reading import check_format
+from whycite.documents.reading import check_format, papers_beside_drafts
 from whycite.errors import UserError
 from whycite.evidence import EvidenceSpan, extract_many
 from whycite.evidence.spans import SkipDocument, SpanStream
@@ -73,7 +73,9 @@ def add(
     """
     check_format(format)
     with closing(stream_confined(inputs, format)) as documents:
-        return add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress, own_text=own_text)
+        report = add_documents(path, documents, jobs=jobs, encoder=encoder, progress=progress, own_text=own_text)
+    report.warnings += [warning for place in inputs for warning in papers_beside_drafts(place, format)]
+    return report
 
 
 def add_documents(

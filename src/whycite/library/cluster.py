@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from whycite.documents.builder import explain, unreadable
 from whycite.documents.confined import ConfinedReader
 from whycite.documents.model import Document
-from whycite.documents.reading import FolderMember, check_format, list_members
+from whycite.documents.reading import FolderMember, check_format, list_members, papers_beside_drafts
 from whycite.errors import MissingExtra, UserError
 from whycite.evidence import EvidenceSpan, extract
 from whycite.evidence.spans import SkipDocument, SpanStream
@@ -82,7 +82,7 @@ def add_on_cluster(
         def extract_new(intake: Intake, skip: SkipDocument) -> SpanStream:
             return _new_documents(_ClusterReading(ray, places, format, intake, cores).extractions(), intake, skip)
 
-        return add_evidence(
+        report = add_evidence(
             path,
             extract_new,
             encoder=encoder,
@@ -91,6 +91,8 @@ def add_on_cluster(
             progress=progress,
             own_text=own_text,
         )
+        report.warnings += [warning for place in places for warning in papers_beside_drafts(place, format)]
+        return report
 
 
 @contextmanager

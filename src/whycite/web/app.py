@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -27,11 +28,21 @@ from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
 from whycite.web.api import check, collections, engine, library, librarypapers, projects, questions
-from whycite.web.guard import MEDIA_TYPE, FieldError, Guard, problem_body
+from whycite.web.guard import (
+    MEDIA_TYPE,
+    Application,
+    FieldError,
+    Guard,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    problem_body,
+)
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.projects.store import default_projects
 from whycite.web.queues import UploadQueue, WorkQueue
-from whycite.web.serverstate import Server, ServerSettings
+from whycite.web.serverstate import RequestCounts, Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
 __all__ = ["PunctualProtocol", "assemble", "create", "run"]
@@ -43,6 +54,8 @@ _RETRY_AFTER = "10"  # seconds until another writer may have finished
 _MAX_MISTAKES = 3  # validation errors in a sentence
 _MAX_ERRORS = 100  # validation errors to list
 _RESULT_NAME = re.compile(r"(?<=[a-z])Json\b")
+_API = "/api/"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _STATUS_DETAILS = {
     404: "Nothing found at this address.",
     405: "This address does not support this method; see the Allow header and /api/openapi.json.",
@@ -128,6 +141,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     for part in (questions, check, projects, library, collections, librarypapers, engine):
         api.include_router(part.router)
     app.include_router(api)
+    app.include_router(questions.metrics_router)
     app.include_router(pages.router)
     pages.mount(app)
     app.add_exception_handler(Busy, _busy)
@@ -136,7 +150,38 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    return Guard(app, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
+    counted = _CountedRequests(app, server.counts)
+    return Guard(counted, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
+
+
+class _CountedRequests:
+    """Counts what an application answers, and in what time."""
+
+    def __init__(self, app: Application, counts: RequestCounts) -> None:
+        self._app, self._counts = app, counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            # By its route, not its address: addresses have no end, and may say what somebody asked.
+            route = getattr(scope.get("route"), "path", "other")
+            if scope["path"].startswith(_API) and not route.startswith(_API):
+                route = _API + route.lstrip("/")  # newer versions of FastAPI leave out what it is included under
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._counts.add(route, method, status, time.perf_counter() - started)
 
 
 def _problem_response(

@@ -19,7 +19,21 @@ from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlspli
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
-__all__ = ["COOKIE", "MEDIA_TYPE", "AccessRules", "FieldError", "Guard", "Problem", "is_loopback", "problem_body"]
+__all__ = [
+    "COOKIE",
+    "MEDIA_TYPE",
+    "AccessRules",
+    "Application",
+    "FieldError",
+    "Guard",
+    "Message",
+    "Problem",
+    "Receive",
+    "Scope",
+    "Send",
+    "is_loopback",
+    "problem_body",
+]
 
 
 MEDIA_TYPE = "application/problem+json"

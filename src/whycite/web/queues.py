@@ -71,6 +71,11 @@ class WorkQueue:
         self._pool.shutdown(wait=False, cancel_futures=True)
         return self.wait_until_idle(seconds)
 
+    @property
+    def unfinished(self) -> int:
+        """The number of functions that run or wait."""
+        return self._unfinished
+
     def wait_until_idle(self, seconds: float) -> bool:
         """Wait until no work is left; returns False after that many seconds."""
         with self._changed:

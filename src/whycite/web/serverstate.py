@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, UploadFile
@@ -23,7 +25,7 @@ from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PROBLEMS", "CurrentServer", "Server", "ServerSettings", "json_response", "receive_uploads"]
+__all__ = ["PROBLEMS", "CurrentServer", "RequestCounts", "Server", "ServerSettings", "json_response", "receive_uploads"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,47 @@ class ServerSettings:
     files: int = 200  # per upload
     warm: bool = False  # load models at the start
     projects: Path | None = None  # None: the default folder
+
+
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 600.0)  # seconds, up to the longest wait
+
+
+class RequestCounts:
+    """How many requests were answered, how, and how long that took, by route."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._answers: Counter[tuple[str, str, int]] = Counter()  # by route, method and status
+        self._within: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(_BUCKETS))
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def add(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        with self._lock:
+            self._answers[route, method, status] += 1
+            self._seconds[route] += seconds
+            for place, limit in enumerate(_BUCKETS):
+                self._within[route][place] += seconds <= limit
+
+    def lines(self) -> list[str]:
+        """The counts in Prometheus's text format."""
+        with self._lock:
+            answers, seconds = dict(self._answers), dict(self._seconds)
+            within = {route: list(counts) for route, counts in self._within.items()}
+        total: Counter[str] = Counter()
+        lines = ["# TYPE whycite_requests_total counter"]
+        for (route, method, status), count in sorted(answers.items()):
+            total[route] += count
+            lines.append(f'whycite_requests_total{{route="{route}",method="{method}",status="{status}"}} {count}')
+        lines.append("# TYPE whycite_request_seconds histogram")
+        for route, number in sorted(total.items()):
+            limits = [*zip(map(str, _BUCKETS), within[route], strict=True), ("+Inf", number)]
+            lines += [
+                f'whycite_request_seconds_bucket{{route="{route}",le="{limit}"}} {count}' for limit, count in limits
+            ]
+            lines.append(f'whycite_request_seconds_sum{{route="{route}"}} {seconds[route]:.6f}')
+            lines.append(f'whycite_request_seconds_count{{route="{route}"}} {number}')
+        return lines
 
 
 T = TypeVar("T")
@@ -86,6 +129,7 @@ class Server:
     document_loader: LazyLoader
     papers: WarmPapers
     desk: ProjectDesk
+    counts: RequestCounts = field(default_factory=RequestCounts)
 
     async def ask(self, function: Callable[[], T]) -> T:
         """Run a quick function and return its result."""

@@ -69,7 +69,7 @@ def test_models_beside_words_and_meaning(folder: Path) -> None:
     assert 0 <= found["selection"]["scifact"]["gru"]["f1"] <= 1
     assert set(found["labels"]) == set(found["altered"]) == {"scifact"}
     assert found["altered"]["scifact"]["all"]["pairs"] == 2
-    kept = folder / "work" / "fold-2" / "gru" / "weights.pt"
+    kept = folder / "work" / "fold-2" / "gru" / "weights.npz"
     before = kept.stat().st_mtime_ns
     again = _run(*asked)
     assert again.exit_code == 0, again.output

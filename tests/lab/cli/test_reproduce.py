@@ -149,13 +149,17 @@ def test_a_run_that_is_stopped_says_what_it_keeps_and_continues(
 def test_thesis_models_learn_what_can_be_learned(claims: Path, tmp_path: Path) -> None:
     words = vectors(tmp_path)
     shared = ("--data", claims, "--other", claims, "--vectors", words, "--quick", "--json")
-    made = tables(run("thesis", *shared, "--out", tmp_path / "out", "--tables", "4.1,7.1"))
+    made = tables(run("thesis", *shared, "--out", tmp_path / "out", "--tables", "4.1,7.1,7.3"))
     votes = {(row["group"], row["name"]): row["ours"] for row in made["4.1"]["rows"] if row["ours"]}
     assert {("BR", "Vote 3"), ("BR", "GLAD 4"), ("BC-E", "Vote 3"), ("BC-R", "Vote 3")} <= votes.keys()
     assert any("simulated" in note for note in made["4.1"]["notes"])
     rows = {row["name"]: row for row in made["7.1"]["rows"]}
     assert list(rows) == ["majority", "high majority", "unanimous", "augmented", "marked by annotators"]
     assert "pairs to train on" in rows["majority"]["note"]
+    other = {row["name"]: row for row in made["7.3"]["rows"] if row["ours"]}
+    assert list(other) == ["claims, majority of votes", "claims, marked by annotators"]
+    assert other["claims, majority of votes"]["ours"]["attention"]["value"] > 0
+    assert any("simulated" in note for note in made["7.3"]["notes"])
 
 
 def test_scope_trains_all_models_and_tells_of_each_epoch(papers: Path, tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """SCOPE's reranker by name: its lists, and from documents to a folder."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.fakes import tiny_base
 from whycite.errors import UserError
@@ -11,7 +14,7 @@ from whycite.lab.scope.candidates import CandidatePaper, CitingContext, CitingCo
 from whycite.lab.scope.inputvariants import ranker_variant
 from whycite.lab.scope.reranking import RankerEntry, TokenRoom, rerankers, room_of, trained_variant
 from whycite.lab.scope.triplets import RECIPE, build_scope_ranker, exclude_documents, scope_lists
-from whycite.lab.train import ranker
+from whycite.lab.train import build, ranker
 from whycite.lab.train.bases import save_base
 from whycite.models import pairs
 
@@ -89,8 +92,6 @@ def test_from_documents_to_a_folder(tmp_path: Path) -> None:
 
 
 def test_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     from typer.testing import CliRunner
 
     from whycite.cli import app
@@ -109,3 +110,30 @@ def test_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     result = CliRunner().invoke(app, ["train", "ranker", *places, *options], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert "triplet" in (tmp_path / "ranker" / "README.md").read_text("utf-8")
+
+
+def test_a_ranker_that_hardly_learned_is_kept_only_where_that_is_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = tiny_base()
+    save_base(tmp_path / "base", tiny.model, tiny.tokenizer, max_tokens=32)
+    recipe = replace(RECIPE, epochs=1, negatives=2, longest=64)
+    # However it was trained, its 8 bits agree with nothing.
+    monkeypatch.setattr(build, "OnnxRanker", lambda folder, threads: _Unrelated())
+
+    def train(out: str, least: float | None) -> None:
+        arguments = (_gathered(), "paragraph", str(tmp_path / "base"), tmp_path / out, 4, 2, print, recipe)
+        build_scope_ranker(*arguments, least_parity=least)
+
+    with pytest.raises(UserError, match="the exported ranker differs from the trained one"):
+        train("refused", 0.5)
+    train("kept", None)
+    assert (tmp_path / "kept" / "model.onnx").is_file()
+
+
+class _Unrelated:
+    def __init__(self) -> None:
+        self._chance = np.random.default_rng(0)
+
+    def score(self, kind: str, claim: str, texts: list[str]) -> NDArray[np.float64]:
+        return self._chance.normal(size=len(texts))

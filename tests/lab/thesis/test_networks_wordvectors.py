@@ -6,6 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import torch
 
 from tests.fakes import tiny_base
 from tests.lab.toys import make_comparisons, toy_lexicon
@@ -100,4 +101,21 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
         modelstore.load(tmp_path)
     (tmp_path / "passages.json").write_text("{", "utf-8")
     with pytest.raises(UserError, match="cannot be read"):
+        modelstore.load(tmp_path)
+
+
+def test_weights_that_could_run_code_are_not_opened(tmp_path: Path) -> None:
+    trained = train(
+        make_comparisons(2, 1), make_comparisons(2, 2), toy_lexicon(), PassageRecipe(words=12, hidden=4, epochs=1)
+    )
+    modelstore.save(tmp_path, trained.model, {}, trained.measured, {})
+    weights = tmp_path / "weights.npz"
+    torch.save(trained.model.network.learned_weights(), weights)
+    with pytest.raises(UserError, match="incomplete model of passages"):
+        modelstore.load(tmp_path)
+    np.savez(weights, bias=np.array([object()]))
+    with pytest.raises(UserError, match="incomplete model of passages"):
+        modelstore.load(tmp_path)
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(UserError, match="incomplete model of passages"):
         modelstore.load(tmp_path)

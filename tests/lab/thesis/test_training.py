@@ -1,12 +1,17 @@
 """Every model of the thesis learns what it can learn, and only that."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from tests.lab.toys import make_comparisons, toy_lexicon
+from whycite.cli import app
 from whycite.errors import UserError
-from whycite.lab.thesis.modelstore import accuracy
+from whycite.lab.thesis.modelstore import accuracy, load, save
 from whycite.lab.thesis.networks import MODELS, PassageRecipe
 from whycite.lab.thesis.training import train
 
@@ -74,3 +79,21 @@ def test_mistakes() -> None:
         PassageRecipe(epochs=0)
     with pytest.raises(UserError, match="the rate must be above 0"):
         PassageRecipe(rate=0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_orders_the_passages_of_verify(model: str, tmp_path: Path) -> None:
+    recipe = PassageRecipe(model=model, **{**TINY, "epochs": 1})  # type: ignore[arg-type]
+    trained = train(make_comparisons(8, 1), make_comparisons(8, 2), toy_lexicon(), recipe)
+    save(tmp_path / "model", trained.model, {"pairs": "hard"}, trained.measured, {})
+    paper, sentences = (
+        tmp_path / "paper.md",
+        ["Ants grow slowly.", "Bees sleep at night.", "Wasps build nests of paper."],
+    )
+    paper.write_text("# Results\n\n" + " ".join(sentences), "utf-8")
+    arguments = ["verify", str(paper), "--claim", "Bees sleep.", "--model", str(tmp_path / "model"), "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.exception
+    ranked = sorted(json.loads(result.stdout)["passages"], key=lambda passage: passage["rank"])  # what decides is first
+    expected = np.argsort(-load(tmp_path / "model")("Bees sleep.", sentences), kind="stable").tolist()
+    assert [passage["index"] for passage in ranked] == expected

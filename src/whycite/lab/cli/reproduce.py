@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from whycite.lab.evaluate.topics import Watch
     from whycite.lab.reproduce.tables import ComparedTable, FigureStore, PaperName
-    from whycite.lab.thesis.datasets import PassageCase
 
 __all__ = ["app"]
 
@@ -141,18 +140,17 @@ def thesis(
     store = _open_store("thesis", out, [*paths, *votes], quick, seed, setup)
     encoder = CachedEncoder(load_encoder(DEFAULT))
 
-    def voted(claims: Sequence[PassageCase]) -> thesistables.VotedTasks:
-        if labelling_tasks is None or answers is None:
-            return thesistables.simulated_tasks(claims, encoder.encode, seed)
+    answered: thesistables.VotedTasks | None = None
+    if labelling_tasks is not None and answers is not None:
         from whycite.lab.cli.annotate import read_answers
 
-        return thesistables.VotedTasks(*read_answers(labelling_tasks, answers), "Votes are those of people")
-
+        answered = thesistables.VotedTasks(*read_answers(labelling_tasks, answers), "Votes are those of people")
     names = [path.resolve().name for path in paths]
     with _watched(store) as (watch, _):
         compared = thesistables.thesis_tables(
             thesistables.ThesisData(names[0], cases, names[1], other_cases),
-            voted,
+            answered,
+            encoder.encode,
             load_lexicon(vectors, DEFAULT, _WORD_WIDTH, texts),
             similarity(DEFAULT),
             plan,

@@ -63,7 +63,7 @@ class ScopePlan:
     negatives: int
     lists: int  # sentences in a step of a reranker
     longest: int  # tokens that a reranker reads
-    parity: float  # least correlation of a saved reranker's scores: one that hardly learned differs in 8 bits
+    parity: float | None  # least correlation of a saved reranker's scores; one that hardly learned differs in 8 bits
     claims: int  # sentences to test rerankers on
     rerank_k: int  # candidates to rerank
     drafts: int  # 0 for all
@@ -112,7 +112,7 @@ QUICK = ScopePlan(
     negatives=7,
     lists=4,
     longest=160,
-    parity=0.5,
+    parity=None,
     claims=40,
     rerank_k=20,
     drafts=3,
@@ -195,8 +195,8 @@ class ScopeBench:
         def measure() -> dict[str, Any]:
             self.watch(f"cite-worthiness: {variant}, seed {seed}", 0, None)
             recipe = replace(scope_recipe(variant, self.base, seed), epochs=self.plan.epochs, limit=self.plan.limit)
-            if self.plan.rate is not None:
-                recipe = replace(recipe, rate=self.plan.rate)
+            if self.plan.rate is not None:  # a short training would end before SCOPE's has warmed up
+                recipe = replace(recipe, rate=self.plan.rate, warm_up_steps=0)
             if self.plan.tokens is not None:
                 recipe = replace(recipe, tokens=self.plan.tokens)
             parts = self.labelled

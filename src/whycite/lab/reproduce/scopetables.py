@@ -313,7 +313,7 @@ def _pipeline_table(bench: ScopeBench, published: PublishedTable) -> ComparedTab
         },
         "a draft's own bibliography holds the answer; SCOPE searched 27,065 papers. `whycite eval pipeline --library` "
         "measures a library as the pool",
-        notes=("“Pipeline” is `whycite check` as shipped.",),
+        notes=("“Pipeline” is `whycite check` as shipped; the card of its model says what that has learned from.",),
     )
 
 

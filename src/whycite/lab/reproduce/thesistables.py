@@ -21,7 +21,7 @@ from whycite.lab.annotate.aggregation import (
     compare_methods,
     simulate_votes,
 )
-from whycite.lab.annotate.pairs import PARTS, as_comparisons, assign_parts, build_datasets
+from whycite.lab.annotate.pairs import PARTS, SentencePair, as_comparisons, assign_parts, build_datasets
 from whycite.lab.annotate.pairs import split as split_pairs
 from whycite.lab.annotate.sampling import CitingClaim, SampledClaim, make_tasks, sample
 from whycite.lab.annotate.tasks import LabellingTask, TaskOption
@@ -124,7 +124,8 @@ def _citing_claim(case: PassageCase) -> CitingClaim:
 
 def thesis_tables(
     data: ThesisData,
-    voted: Callable[[Sequence[PassageCase]], VotedTasks],
+    answered: VotedTasks | None,
+    encode: Encode,
     lexicon: WordVectors,
     similarity: Scorer,
     plan: ThesisPlan,
@@ -133,15 +134,15 @@ def thesis_tables(
     watch: Watch,
     numbers: Sequence[str] = TABLES,
 ) -> list[ComparedTable]:
-    """The tables of these numbers; `voted` makes tasks with votes of claims, or returns those that people answered."""
+    """The tables of these numbers, from tasks that people `answered`, or else from simulated votes."""
     bench = _ThesisBench(lexicon, similarity, plan, store, range(seed, seed + plan.seeds), watch)
     cases, other_cases = (_draw_claims(part, plan.claims, seed) for part in (data.cases, data.other_cases))
     tables = []
-    labelled: VotedTasks | None = None
+    labelled = answered
     for number in numbers:
         if number in ("4.1", "7.1") and labelled is None:
             watch("making tasks", 0, None)
-            labelled = voted(cases)
+            labelled = simulated_tasks(cases, encode, seed)
         if number == "4.1" and labelled is not None:
             tables.append(_annotation_table(labelled, data.name, bench))
         elif number == "7.1" and labelled is not None:
@@ -149,7 +150,9 @@ def thesis_tables(
         elif number == "7.2":
             tables.append(_document_table(cases, data.name, bench))
         elif number == "7.3":
-            tables.append(_other_domain_table(other_cases, data.other_name, bench))
+            watch("making tasks", 0, None)
+            simulated = simulated_tasks(other_cases, encode, seed)
+            tables.append(_other_domain_table(other_cases, simulated, data.other_name, bench, seed))
     return tables
 
 
@@ -273,23 +276,10 @@ def _pair_table(labelled: VotedTasks, name: str, bench: _ThesisBench, seed: int)
             for pair in build_datasets(labelled.tasks, gold)["majority"]
             if (pair.citing or pair.document) in part_of
         ]
-    ours = []
-    for dataset, pairs in datasets.items():
-        parted = split_pairs({dataset: pairs}, part_of, seed)[dataset]
-        comparisons = {part: as_comparisons(parted[part], dataset) for part in PARTS}
-        figures = {
-            column: bench.accuracy(f"pairs {dataset}", model, lambda _, parts=comparisons: parts)  # type: ignore[misc]
-            for column, model in _PAIR_MODELS.items()
-        }
-        sizes = ", ".join(f"{len(comparisons[part]):,}" for part in PARTS)
-        ours.append(
-            OurRow(
-                "",
-                dataset.replace("-", " "),
-                {column: figure for column, figure in figures.items() if figure},
-                note=f"{sizes} pairs to train on, choose by and test",
-            )
-        )
+    ours = [
+        _voted_row(f"pairs {dataset}", dataset.replace("-", " "), split_pairs({dataset: pairs}, part_of, seed), bench)
+        for dataset, pairs in datasets.items()
+    ]
     return ComparedTable(
         published,
         compare_rows(published, ours),
@@ -298,9 +288,25 @@ def _pair_table(labelled: VotedTasks, name: str, bench: _ThesisBench, seed: int)
         notes=(
             f"{labelled.origin}.",
             f"“{_GOLD}”: the same comparisons with the answer that the data set gives, which no labeller voted on.",
-            "The column rnn has an LSTM, bidirectional one that reads both ways, attention bidirectional attention "
-            "flow; the thesis does not say which cell its figures are of.",
+            "The column rnn has an LSTM (5.3.1), bidirectional one that reads both ways, attention bidirectional "
+            "attention flow.",
         ),
+    )
+
+
+def _voted_row(
+    measured: str, name: str, split: Mapping[str, Mapping[str, Sequence[SentencePair]]], bench: _ThesisBench
+) -> OurRow:
+    """The accuracy of each pair model on the one data set of labelled comparisons in `split`."""
+    [(dataset, parted)] = split.items()
+    comparisons = {part: as_comparisons(parted[part], dataset) for part in PARTS}
+    figures = {column: bench.accuracy(measured, model, lambda _: comparisons) for column, model in _PAIR_MODELS.items()}
+    sizes = ", ".join(f"{len(comparisons[part]):,}" for part in PARTS)
+    return OurRow(
+        "",
+        name,
+        {column: figure for column, figure in figures.items() if figure},
+        note=f"{sizes} pairs to train on, choose by and test",
     )
 
 
@@ -324,14 +330,29 @@ def _document_table(cases: Sequence[PassageCase], name: str, bench: _ThesisBench
     )
 
 
-def _other_domain_table(cases: Sequence[PassageCase], name: str, bench: _ThesisBench) -> ComparedTable:
+def _other_domain_table(
+    cases: Sequence[PassageCase], simulated: VotedTasks, name: str, bench: _ThesisBench, seed: int
+) -> ComparedTable:
     published = published_tables("thesis")["7.3"]
+    majority = build_datasets(simulated.tasks, simulated.answers)["majority"]
+    if not majority:
+        raise UserError(f"{name}: no comparison (BR) has a majority; table 7.3 cannot be made")
+    part_of = assign_parts(majority, seed=seed)
     parts = bench.pairs_of(cases, name)
     figures = {column: bench.accuracy(f"domain {name}", model, parts) for column, model in _PAIR_MODELS.items()}
-    ours = [OurRow("", name, {column: figure for column, figure in figures.items() if figure})]
+    ours = [
+        _voted_row(
+            f"domain {name} majority",
+            f"{name}, majority of votes",
+            split_pairs({"majority": majority}, part_of, seed),
+            bench,
+        ),
+        OurRow("", f"{name}, {_GOLD}", {column: figure for column, figure in figures.items() if figure}),
+    ]
     return ComparedTable(
         published,
         compare_rows(published, ours),
-        {"data": f"{name}: {len(cases):,} claims, marked sentences", **bench.conditions},
+        {"data": f"{name}: {len(cases):,} claims", **bench.conditions},
         "the thesis's argument data are not at hand: claims and abstracts stand for the other domain",
+        notes=(f"{simulated.origin}.", "They are simulated here whatever votes the other tables have."),
     )

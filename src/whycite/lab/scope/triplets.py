@@ -129,11 +129,11 @@ def build_scope_ranker(
     recipe: ranker.RankerRecipe = RECIPE,
     asked: int = _MAX_ASKED,
     max_wrong: int = _MAX_WRONG,
-    least_parity: float = LEAST_CORRELATION,
+    least_parity: float | None = LEAST_CORRELATION,
 ) -> list[dict[str, float]]:
     """Train a ranker with the given input variant as in SCOPE, and save it to the folder `out`.
 
-    Scores of the saved ranker must correlate with those of the trained one by at least `least_parity`.
+    Scores of the saved ranker must correlate with those of the trained one by at least `least_parity`, if it is given.
     Returns MRR and R@10 on the lists of documents held out, with standard errors, after each epoch (table 9).
     """
     input_variant = ranker_variant(variant_name)

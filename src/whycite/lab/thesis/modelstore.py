@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from pickle import UnpicklingError
 from statistics import fmean
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from whycite.lab.train.export import file_name
 __all__ = ["PassageTrainer", "accuracy", "config_of", "fold_trainer", "load", "save"]
 
 
-_CONFIG, _WEIGHTS, _WORDS = "passages.json", "weights.pt", "words.npz"
+_CONFIG, _WEIGHTS, _WORDS = "passages.json", "weights.npz", "words.npz"
 
 
 def save(
@@ -43,8 +43,8 @@ def save(
     if lexicon.tokenizer is None:
         with atomic_write(folder / _WORDS) as file:
             np.savez(file, words=np.array(list(lexicon.numbers)), vectors=lexicon.vectors.astype(np.float16))
-    with atomic_write(folder / _WEIGHTS) as file:
-        torch.save({name: weight.cpu() for name, weight in model.network.learned_weights().items()}, file)
+    with atomic_write(folder / _WEIGHTS) as file:  # no pickle, which could run code
+        np.savez(file, **{name: weight.cpu().numpy() for name, weight in model.network.learned_weights().items()})
     config = {
         "recipe": asdict(model.recipe),
         "words": {"name": lexicon.name, "encoder": lexicon.tokenizer is not None, "version": lexicon.version},
@@ -84,8 +84,9 @@ def load(folder: Path, lexicon: WordVectors | None = None) -> PassageModel:
                 f"{folder}: the encoder {words['name']} is not the one the model was trained with; train it again"
             )
         network = PassageNetwork(recipe, torch.from_numpy(word_vectors.vectors))
-        network.load_learned(torch.load(folder / _WEIGHTS, map_location="cpu", weights_only=True))
-    except (KeyError, TypeError, ValueError, OSError, RuntimeError, EOFError, UnpicklingError) as error:
+        with (folder / _WEIGHTS).open("rb") as file, np.load(file) as stored:
+            network.load_learned({name: torch.from_numpy(stored[name]) for name in stored.files})
+    except (KeyError, TypeError, ValueError, OSError, RuntimeError, EOFError, BadZipFile) as error:
         raise UserError(f"{folder}: incomplete model of passages ({error}); train it again") from error
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return PassageModel(network.to(device).eval(), word_vectors, recipe)

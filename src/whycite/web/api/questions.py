@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -22,9 +24,11 @@ from whycite.web.schemas import CiteAnswer, CiteAnswers, CiteQuestion, CiteQuest
 from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
 from whycite.web.warm import WarmPaper
 
-__all__ = ["router"]
+__all__ = ["metrics_router", "router"]
 
 router = APIRouter(responses=PROBLEMS)
+metrics_router = APIRouter()  # whose address is not below /api
+_STARTED = time.time()
 
 
 @router.get("/health", tags=["health"], response_model=Health)
@@ -40,6 +44,32 @@ def _health(here: Server) -> Response:
     path = str(here.current.path)
     answer: Health = {"status": "ok", "version": version("whycite"), "library": path, "documents": documents}
     return json_response(answer)
+
+
+@metrics_router.get("/metrics", include_in_schema=False)
+async def metrics(here: CurrentServer) -> Response:
+    """Counts for Prometheus, which asks at this address."""
+    gauges = {
+        "whycite_questions_unfinished": here.quick.unfinished,
+        "whycite_documents_unfinished": here.slow.unfinished,
+        "process_start_time_seconds": round(_STARTED, 3),
+    }
+    if (library := here.current.library_if_open()) is not None:
+        gauges["whycite_library_version"] = library.version
+    if (memory := _resident_bytes()) is not None:
+        gauges["process_resident_memory_bytes"] = memory
+    lines = [line for name, value in gauges.items() for line in (f"# TYPE {name} gauge", f"{name} {value}")]
+    content = "\n".join([*lines, *here.counts.lines(), ""])
+    return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _resident_bytes() -> int | None:
+    """The memory of this process; None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @router.post("/cite", tags=["cite"], response_model=CiteAnswer)

@@ -357,6 +357,20 @@ def test_scopes_recipe_reads_types_and_runs_as_it_was_trained(
     assert np.corrcoef(found, outcome.test.scores)[0, 1] > 0.97
 
 
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [(1500, {0: 0.0, 150: 0.5, 300: 1.0, 900: 0.5, 1500: 0.0}), (200, {0: 0.0, 150: 0.5, 200: 2 / 3})],
+)
+def test_scopes_rate_rises_for_300_steps_however_many_follow(steps: int, expected: dict[int, float]) -> None:
+    own = scope_recipe("ctx")
+    fitting = training.WorthinessOptimiser(
+        torch.nn.Linear(2, 2), own, np.zeros(1, np.float32), torch.device("cpu"), np.inf, print
+    )
+    for step, share in expected.items():
+        fitting.advance(step / steps, steps)
+        assert fitting.rate == pytest.approx(share * own.rate)
+
+
 def test_the_start_is_read_for_one_sentence_at_a_time(base: str) -> None:
     with pytest.raises(UserError, match="choose a solo variant"):
         recipe(base, variant="ctx", readout="start")

@@ -29,6 +29,7 @@ class WorthinessRecipe:
     epochs: int = 6
     rate: float = 4e-4
     warm_up: float = 0.06  # share of training in which the rate rises
+    warm_up_steps: int = 0  # in which it rises instead, however long training takes
     decay: float = 0.01
     tokens: int = 32_768  # per batch: about 128 paragraphs
     limit: int = 512  # tokens per pass
@@ -77,6 +78,7 @@ def scope_recipe(variant: str, base: str = DEFAULT, seed: int = 0) -> Worthiness
         heading="type",
         epochs=3,
         rate=1.112e-5 if context else 1.351e-6,
+        warm_up_steps=300,
         decay=0.0 if context else 0.1,
         tokens=1024 if context else 512,
         dropout=0.1,

@@ -125,13 +125,19 @@ class WorthinessOptimiser:
             fused=device.type == "cuda",
         )
 
-    def advance(self, progress: float) -> bool:
-        """Set the rate (a linear rise, then a linear fall) for this progress; return whether training is over."""
+    def advance(self, progress: float, steps: int) -> bool:
+        """Set the rate (a linear rise, then a linear fall) at this share of the steps; return whether they are over."""
         progress = max(progress, (time.monotonic() - self._start_time) / self._deadline)
-        warm = self._recipe.warm_up
+        warm = self._recipe.warm_up_steps / steps if self._recipe.warm_up_steps else self._recipe.warm_up
+        falling = max(1 - progress, 0) / (1 - warm) if warm < 1 else 1.0
         for group in self._optimizer.param_groups:
-            group["lr"] = self._recipe.rate * min(progress / warm, max(1 - progress, 0) / (1 - warm))
+            group["lr"] = self._recipe.rate * min(progress / warm, falling)
         return progress >= 1
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return float(self._optimizer.param_groups[0]["lr"])
 
     def epoch(self, maker: WorthinessBatches, epoch: int, workers: int) -> float:
         """Train on every paragraph once, or until time is up; return the mean loss."""
@@ -141,7 +147,7 @@ class WorthinessOptimiser:
         total, number = torch.zeros((), device=self._device), 0
         last_report = time.monotonic()
         for step, batch in enumerate(load_batches(maker, workers)):
-            if self.advance((epoch + step / len(maker)) / self._recipe.epochs):
+            if self.advance((epoch + step / len(maker)) / self._recipe.epochs, len(maker) * self._recipe.epochs):
                 break
             total += self._step(batch, maker.frame.limit)
             number += 1
