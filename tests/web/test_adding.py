@@ -19,7 +19,7 @@ from whycite.library import Library, add
 from whycite.library.paths import UPLOADED
 from whycite.library.store import writing
 from whycite.service.loading import CurrentLibrary
-from whycite.service.papers import OpenPapers
+from whycite.service.papers import PaperLookup
 from whycite.verify.drafts import verify_draft
 from whycite.web import queues, reading
 from whycite.web.guard import Problem
@@ -106,7 +106,7 @@ def test_a_paper_that_was_sent_is_verified_in_a_project(tmp_path: Path, client_o
 def test_a_paper_that_was_sent_is_read_by_editors_and_assistants(tmp_path: Path, client_of: Clients) -> None:
     client = client_of(tmp_path / "library", projects=tmp_path / "projects")
     _sent(client, [("whales.md", WHALES.encode())])
-    papers = OpenPapers(CurrentLibrary(tmp_path / "library"))
+    papers = PaperLookup(CurrentLibrary(tmp_path / "library"))
     paper = papers.paper("Killer whales feeding on schooling herring using tail-slaps")
     assert "Killer whales stunned herring with blows of their tails." in [one.text for one in paper.sentences]
     (tmp_path / "draft.md").write_text(MANUSCRIPT)

@@ -11,7 +11,7 @@ from whycite.cite.recommendations import Claim, Recommendation, answer_fits
 from whycite.documents.model import Document, Reference, Section, Sentence
 from whycite.library.paths import library_exists
 from whycite.references.checking import PaperKnowledge, library_knowledge
-from whycite.service.papers import OpenPapers
+from whycite.service.papers import PaperLookup
 from whycite.verify.verification import Verification
 
 __all__ = ["DraftOptions", "Engine", "OnJudged", "Progress", "no_progress", "show_nothing"]
@@ -39,7 +39,7 @@ class DraftOptions:
     ignore_rules: tuple[str, ...] = ()
 
 
-class Engine(OpenPapers):
+class Engine(PaperLookup):
     """Answers from one library in this process; nothing is loaded before it is needed."""
 
     def check(

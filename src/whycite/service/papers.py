@@ -26,7 +26,7 @@ from whycite.verify.verification import Verification, unchecked
 if TYPE_CHECKING:
     from whycite.library import Library, LibraryDocument, SourceDocument
 
-__all__ = ["LibraryCitations", "OpenPapers", "SourceMatch", "SourceSearch", "StoredPaper", "find_in_document"]
+__all__ = ["LibraryCitations", "PaperLookup", "SourceMatch", "SourceSearch", "StoredPaper", "find_in_document"]
 
 _MAX_OPEN = 4  # papers ready for claims
 _MAX_SUGGESTIONS = 3
@@ -79,7 +79,7 @@ class SourceSearch:
     unreadable: int
 
 
-class OpenPapers:
+class PaperLookup:
     """The papers of a library with their full texts; the last few stay ready for claims."""
 
     def __init__(self, current: CurrentLibrary) -> None:

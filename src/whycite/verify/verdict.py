@@ -15,7 +15,7 @@ import numpy as np
 
 from whycite.models.pairs import CONTRADICTS, NEITHER, SUPPORTS
 from whycite.verify import numbers
-from whycite.verify.features import PassageWeights, forms, says_in_same_words
+from whycite.verify.features import WORD_COLUMNS, PassageWeights, forms, says_in_same_words
 from whycite.verify.passages import Floats, PreparedDocument, RankedSentences
 from whycite.verify.quantities import quantities
 from whycite.verify.verification import Role, Stance, Verdict
@@ -35,7 +35,7 @@ _OPEN_ROLES = frozenset({"hypothesis"})  # passages that name a claim without sa
 # What a contradiction in a paper needs besides its chance, since a wrong one accuses somebody: logits by which the
 # clearest sentence contradicts the claim among its neighbours, and the share of the claim's words in the deciding
 # sentence. Chosen in folds of the claims that weights are fitted to.
-_CONTRADICTS_IN_CONTEXT, _CONTRADICTION_COVERAGE = 2.0, 0.2
+_CONTRADICTS_IN_CONTEXT, _CONTRADICTION_COVERAGE = 0.0, 0.2
 _NEARLY_AS_CLEAR = (
     2.0  # logits; of sentences that say so nearly as clearly as the clearest one, the best ranked decides
 )
@@ -96,6 +96,15 @@ def collect_signs(
         # A sentence about something else is sometimes taken for support of a long claim.
         "cosine": float(ranked.cosines[supporting[0]]),
     }
+    if prepared.kind == "paper":
+        # One clear sentence among hundreds is more easily misread than what most of the best ranked ones say.
+        shares = np.exp(ranked.logits[top] - ranked.logits[top].max())
+        says_so, says_otherwise, _ = shares @ _chances(ranked.judgements[top]) / shares.sum()
+        values |= {
+            "supporting share": float(says_so),
+            "contradicting share": float(says_otherwise),
+            "support coverage": float(ranked.words[supporting[0], WORD_COLUMNS.index("coverage")]),
+        }
     claim_quantities = quantities(claim)
     agreements = [ranked.numbers[index] for index in top[:_NUMBER_PASSAGES]]
     otherwise = ""
@@ -153,13 +162,18 @@ def _margins(judgements: Floats) -> tuple[Floats, Floats]:
     return support, contradiction
 
 
+def _chances(judgements: Floats) -> Floats:
+    """The chances that passages support the claim, contradict it, or do neither."""
+    logits = judgements[..., SUPPORTS:]
+    chances = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(chances / chances.sum(axis=-1, keepdims=True), np.float64)
+
+
 def stance_of(judgement: Floats) -> Stance:
     """What a passage says of the claim, by what the entailment model says of it."""
     if np.isnan(judgement).any():
         return "neither"
-    logits = judgement[SUPPORTS:]
-    chances = np.exp(logits - logits.max())
-    chances /= chances.sum()
+    chances = _chances(judgement)
     stances: tuple[Stance, ...] = ("supports", "contradicts", "neither")
     return stances[int(chances.argmax())] if chances.max() >= _MIN_STANCE else "neither"
 

@@ -7,7 +7,7 @@ was trained on, so what it adds is learnt from RECORDED, the judgements of model
 `RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
 the whole article and against its abstract, from citing sentences of eLife against the paper they cite and others
 (`cited_texts`), and from SciFact by RECORDED. The least chance of each verdict on papers is fitted last. With "-" for
-RECORDED the order stays that of the shipped weights, and only verdicts are fitted, without SciFact.
+RECORDED only verdicts on papers are fitted; order and verdicts on abstracts stay those of the shipped weights.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def fit_classes(
 
 _BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # a verdict is more likely than not
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
-_MOST_WRONG = {"backed": 0.08, "contradicted": 0.015}
+_MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
 _ABSTRACT_BAR = 0.5  # an abstract is read whole, so what is more likely than not is said
 _CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
 _KEEP_ORDER = Path("-")
@@ -269,15 +269,19 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     weights = fit_steps(cases, encoder, recorded) if recorded else shipped_weights()
     written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
     cited = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, Random(0))
-    examples = list(sign_examples([*written, *abstract_cases(written), *cited], encoder, entailment, weights))
+    examples = list(sign_examples([*written, *cited], encoder, entailment, weights))
     if recorded:
+        on_abstracts = list(sign_examples(abstract_cases(written), encoder, entailment, weights))
         marked = list(sign_examples(abstracts, encoder, recorded, weights))
         # As many as the written claims against abstracts: these are about more fields.
-        count = sum(example.kind == "abstract" for example in examples) / len(marked)
-        examples += [replace(example, count=count) for example in marked]
-    weights = replace(weights, verdicts=fit_verdicts(examples))
-    replace(weights, bars=fit_bars(examples, weights)).write(out)
-    tell(f"{out}: fitted to {len(cases)} claims with passages and {len(examples)} with verdicts")
+        count = len(on_abstracts) / len(marked)
+        examples += [*on_abstracts, *(replace(example, count=count) for example in marked)]
+    kinds = KINDS if recorded else ("paper",)
+    fitted = fit_verdicts(examples)
+    weights = replace(weights, verdicts={**weights.verdicts, **{kind: fitted[kind] for kind in kinds}})
+    bars = fit_bars(examples, weights)
+    replace(weights, bars={**weights.bars, **{kind: bars[kind] for kind in kinds}}).write(out)
+    tell(f"{out}: fitted to {len(cases) if recorded else 0} claims with passages and {len(examples)} with verdicts")
 
 
 if __name__ == "__main__":
