@@ -25,7 +25,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
@@ -431,8 +430,9 @@ class _Storage:
     def drop_old(self, keep: str) -> None:
         """Delete the snapshots that nobody can be copying any more, and the parts that only they have."""
         with self._plain_errors():
-            snapshots = sorted(self._list(_SNAPSHOTS), key=itemgetter(1))
-            # A snapshot was the last until the next one was stored. All times are the storage's: clocks differ.
+            # A snapshot was the last until the next one was stored. All times are the storage's: clocks differ. They
+            # are in whole seconds, and of those stored in one second the one that is kept is the last.
+            snapshots = sorted(self._list(_SNAPSHOTS), key=lambda snapshot: (snapshot[1], snapshot[0] == keep))
             begin = snapshots[-1][1] - _GRACE
             replaced = {name for (name, _), (_, time_replaced) in pairwise(snapshots) if time_replaced < begin} - {keep}
             old = [f"{_SNAPSHOTS}/{name}" for name in replaced]

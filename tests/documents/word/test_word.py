@@ -412,7 +412,8 @@ def test_paragraphs_whose_ends_were_deleted_take_linear_time(inner: str) -> None
         return time.process_time() - started
 
     seconds(100)
-    assert seconds(8000) < 24 * max(seconds(1000), 0.03)
+    # The shorter of two runs: the other may have collected garbage.
+    assert min(seconds(8000), seconds(8000)) < 24 * max(seconds(1000), 0.03)
 
 
 def test_deep_nesting_gives_a_warning() -> None:
