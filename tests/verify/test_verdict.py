@@ -77,6 +77,18 @@ def test_what_only_others_found_is_secondary() -> None:
     assert _decisive(verification)[0].role == "others"
 
 
+@pytest.mark.parametrize("number", ["Two thirds", "90%", "Nine tenths", "One in ten"])
+def test_a_sentence_with_another_number_does_not_back(number: str) -> None:
+    sentences = {"One third of all foragers sleep at night.": SUPPORT, "We counted foragers.": NEITHER}
+    claim = "{} of all foragers sleep at night."
+    assert _verify(sentences, claim=claim.format("A third")).verdict == "backed"
+    verification = _verify(sentences, claim=claim.format(number))
+    assert verification.verdict == "not found"
+    assert verification.reason == f"the closest sentences give another number: {number} in the claim, One third here"
+    stated = sentences | {f"{number} of all foragers that we marked sleep at night.": SUPPORT}
+    assert _verify(stated, claim=claim.format(number)).verdict == "backed"
+
+
 def test_others_without_a_name() -> None:
     verification = _verify({"Previous studies have shown that foragers sleep at night.": SUPPORT})
     assert verification.reason == "a sentence says so, as what others found: cite that"

@@ -46,8 +46,10 @@ _NO_FINDINGS = frozenset({"others", "background"})  # roles of sentences that sa
 _MIN_STANCE = 0.5  # chance from which a passage supports or contradicts
 _SAME_WORDS_SUPPORT = 4.0  # of a finding in the claim's own words, of which the model is sometimes unsure
 _NUMBER_PASSAGES = 3  # closest passages in which the claim's numbers are looked for
+_SAME_MATTER = 0.4  # share of the claim's words from which another number in a sentence is that of the same thing
 _DOUBTFUL = 0.4  # chance from which a claim that was not found may be backed after all
 _BAR = 0.5  # least chance of a verdict, for weights without fitted bars
+_COVERAGE = WORD_COLUMNS.index("coverage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Signs:
     joint: Stance  # of the most relevant passages together
     is_open: bool  # the closest passage names the claim as a hypothesis or a question
     otherwise: str = ""  # how a number of the claim differs in the closest passages: "77 % in the claim, 7.7 % here"
+    misstated: str = ""  # the same of the passage that would support the claim most, were it not for its number
     missing: tuple[str, ...] = ()  # numbers of the claim that none of the closest passages has
 
 
@@ -82,7 +85,14 @@ def collect_signs(
         return None
     joint = prepared.joint(claim, ranked, skipped)
     spoken = [index for index in top if roles[index] not in _OPEN_ROLES] or top
-    support, contradiction = _margins(ranked.judgements)
+    judgements = ranked.judgements.copy()
+    misstating = _misstating(ranked, top)
+    clearest = max(spoken, key=lambda index: _margins(judgements)[0][index])
+    misstated = ranked.numbers[clearest].words if clearest in misstating else ""
+    if misstated:
+        joint = _unsupported(joint)
+    judgements[misstating] = _unsupported(judgements[misstating])
+    support, contradiction = _margins(judgements)
     for index in top:
         if roles[index] == "own" and contradiction[index] < 0 and says_in_same_words(claim, prepared.sentences[index]):
             support[index] = max(support[index], _SAME_WORDS_SUPPORT)
@@ -99,11 +109,11 @@ def collect_signs(
     if prepared.kind == "paper":
         # One clear sentence among hundreds is more easily misread than what most of the best ranked ones say.
         shares = np.exp(ranked.logits[top] - ranked.logits[top].max())
-        says_so, says_otherwise, _ = shares @ _chances(ranked.judgements[top]) / shares.sum()
+        says_so, says_otherwise, _ = shares @ _chances(judgements[top]) / shares.sum()
         values |= {
             "supporting share": float(says_so),
             "contradicting share": float(says_otherwise),
-            "support coverage": float(ranked.words[supporting[0], WORD_COLUMNS.index("coverage")]),
+            "support coverage": float(ranked.words[supporting[0], _COVERAGE]),
         }
     claim_quantities = quantities(claim)
     agreements = [ranked.numbers[index] for index in top[:_NUMBER_PASSAGES]]
@@ -136,8 +146,27 @@ def collect_signs(
         stance_of(joint),
         is_open,
         otherwise,
+        misstated,
         tuple(missing),
     )
+
+
+def _misstating(ranked: RankedSentences, top: Sequence[int]) -> list[int]:
+    """The passages that give another number for the same thing, if none of the closest gives a number of the claim.
+
+    The model overlooks such numbers, above all in words: "two thirds" beside "one third".
+    """
+    if any(ranked.numbers[index].stated for index in top[:_NUMBER_PASSAGES]):
+        return []
+    same_matter = ranked.words[:, _COVERAGE] >= _SAME_MATTER
+    return [index for index in top if ranked.numbers[index].otherwise and same_matter[index]]
+
+
+def _unsupported(judgements: Floats) -> Floats:
+    """The judgements with no support: whatever is likelier keeps its logit."""
+    without = judgements.copy()
+    without[..., SUPPORTS] = judgements[..., SUPPORTS:].min(axis=-1)
+    return without
 
 
 def _best_ranked_first(clearest: Sequence[int], margins: Floats, ranking: Sequence[int]) -> tuple[int, ...]:
@@ -211,7 +240,7 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
     best = max(chances, key=lambda name: chances[name])
     # Passages that are read together with a hypothesis may seem to say what only that names.
     agrees = signs.values["support"] > 0 or (signs.joint == "supports" and not signs.is_open)
-    agrees &= sentences[signs.supporting[0]].role not in _OPEN_ROLES
+    agrees &= sentences[signs.supporting[0]].role not in _OPEN_ROLES and not signs.misstated
     is_clear = best != "not found" and chances[best] >= bars.get(best, _BAR)
     decisive = signs.contradicting[0]
     is_safe = is_safe_contradiction(signs, kind, sentences[decisive].stance)
@@ -274,8 +303,8 @@ def _not_found(signs: Signs, chances: dict[str, float], sentences: Sequence[Sent
     closest = f"; the closest one is{where}" if where else ""
     if signs.is_open:
         return "the paper names this only as a hypothesis, an aim or an open question"
-    if signs.otherwise:
-        return f"the closest sentences give another number: {signs.otherwise}"
+    if number := signs.misstated or signs.otherwise:
+        return f"the closest sentences give another number: {number}"
     if chances["contradicted"] > chances["backed"]:
         opposing = sentences[signs.contradicting[0]].where
         return f"no sentence clearly says this, and one{opposing} may say otherwise"
