@@ -30,6 +30,7 @@ from whycite.verify.quantities import quantities, unit
         ("nine out of ten drivers", 90, 90, "%"),
         ("about one in a hundred cells", 1, 1, "%"),
         ("1 in 1,000 births", 0.1, 0.1, "%"),
+        ("1 in 100,000 births", 0.001, 0.001, "%"),
         ("one in twenty-five mice", 25, 25, "#mouse"),
         ("a tenth of a millimetre", 0.0001, 0.0001, "length"),
         ("half an hour", 1800, 1800, "time"),
@@ -134,3 +135,9 @@ def test_what_is_written_is_read(value: float) -> None:
 def test_long_text_takes_no_long_time() -> None:
     assert len(quantities("1 " * 20_000)) <= 20_000
     assert quantities("1,000" * 5_000) is not None
+
+
+def test_a_number_that_is_only_the_beginning_is_no_share() -> None:
+    assert "%" not in {
+        quantity.unit for text in ("1 in 10 000 births", "1 in 10 million") for quantity in quantities(text)
+    }
