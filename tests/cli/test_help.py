@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import typer
 
+from whycite.check.worthiness import _MIN_REPORTED, _MIN_REPORTED_EARLY
 from whycite.cli import app
 from whycite.cli.check import CheckFormat, FailOn
 from whycite.cli.cite import CiteFormat
@@ -47,6 +48,11 @@ def test_usage_and_options_are_plain(name: str) -> None:
 )
 def test_arguments_in_usage_lines(name: str, usage: str) -> None:
     assert _CONTEXTS[f"whycite {name}"].get_help().startswith(f"Usage: whycite {name} [OPTIONS] {usage}\n")
+
+
+def test_the_least_worthiness_is_told_as_it_is() -> None:
+    told = " ".join(_CONTEXTS["whycite check"].get_help().split())
+    assert f"{_MIN_REPORTED}, or {_MIN_REPORTED_EARLY} in a draft that hardly cites yet" in told
 
 
 @pytest.mark.parametrize(

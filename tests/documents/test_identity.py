@@ -107,6 +107,7 @@ def test_doi_in_messy_fields(text: str, doi: str) -> None:
         ("arXiv preprint arXiv:0704.0001", "0704.0001"),
         ("CoRR, abs/1706.03762", "1706.03762"),
         ("10.48550/arXiv.1706.03762", "1706.03762"),
+        ("10.48550/arXiv.math/0309136", "math/0309136"),
         ("hep-th/9901001v2", "hep-th/9901001"),
         ("math.GT/0309136", "math/0309136"),
         ("arXiv:astro-ph/9901001", "astro-ph/9901001"),

@@ -290,6 +290,7 @@ def test_entries_between_blank_lines_may_run_over_several_lines() -> None:
         "See also E. P. Thompson, The Making of the English Working Class (London: Gollancz, 1963).",
         "Cowan, Social Life, 99.",
         "Vgl. Habermas: Strukturwandel der Öffentlichkeit, S. 45f.",
+        "Kelly, Rest, 99.",
         "Ibid., 45.",
     ],
 )
@@ -301,6 +302,7 @@ def test_notes_that_name_their_source(note: str) -> None:
     "note",
     [
         "However, the colonies were kept in the dark for 12 days, 45.",
+        "Interestingly, this was changed later (in 2005).",
         "Source: authors’ own calculation, 2019.",
         "In 2005, we moved to London.",
         "The code is available at https://example.org.",

@@ -91,6 +91,7 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("placeholder", "author = {Mouse, Mickey}", "author = {Mouse, Michael}"),
         ("placeholder", "author = {Max Mustermann}", "author = {Max Muster}"),
         ("placeholder", "journal = {Journal of [Field]}", "journal = {[Journal of Chinese medicine]}"),
+        ("placeholder", "journal = {Annals [of the Conference]}", "journal = {Annals [of the] Academy}"),
         ("placeholder", "year = {[Year]}", "year = {[n.d.]}"),
         ("placeholder", "url = {https://www.example.com/paper}", "url = {https://example.community/paper}"),
         ("placeholder", "journal = {Journal Name}", "journal = {Journal of Names}"),

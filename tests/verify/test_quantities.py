@@ -30,6 +30,8 @@ from whycite.verify.quantities import quantities, unit
         ("nine out of ten drivers", 90, 90, "%"),
         ("about one in a hundred cells", 1, 1, "%"),
         ("1 in 1,000 births", 0.1, 0.1, "%"),
+        ("1 in 100,000 births", 0.001, 0.001, "%"),
+        ("one in twenty-five mice", 25, 25, "#mouse"),
         ("a tenth of a millimetre", 0.0001, 0.0001, "length"),
         ("half an hour", 1800, 1800, "time"),
         ("two dozen mice", 24, 24, "#mouse"),
@@ -81,6 +83,7 @@ def test_one_quantity(text: str, low: float, high: float, name: str) -> None:
         "(Doe et al., 2010; Roe and Poe 2012a)",
         "Figure 2, Table 3, type 2 diabetes, phase 3",
         "one of them",
+        "one in ten thousand, one in a hundred thousand",
         "the third of May, the top half, halves of the brain",
         "a double-blind study",
         "",
@@ -132,3 +135,9 @@ def test_what_is_written_is_read(value: float) -> None:
 def test_long_text_takes_no_long_time() -> None:
     assert len(quantities("1 " * 20_000)) <= 20_000
     assert quantities("1,000" * 5_000) is not None
+
+
+def test_a_number_that_is_only_the_beginning_is_no_share() -> None:
+    assert "%" not in {
+        quantity.unit for text in ("1 in 10 000 births", "1 in 10 million") for quantity in quantities(text)
+    }

@@ -219,5 +219,20 @@ def test_who_agrees_and_who_disagrees_is_told(tmp_path: Path, client_of: Clients
         "Bees were kept in hives of glass [@kaiser].\n"
     )
     add(tmp_path / "library", [tmp_path / "later.md"], jobs=1)
-    citing = client_of(tmp_path / "library").get("/api/papers/doi:10.1007/bf00603898").json()["citing"]
+    client = client_of(tmp_path / "library")
+    citing = client.get("/api/papers/doi:10.1007/bf00603898").json()["citing"]
     assert [one["agreement"] for one in citing] == ["disagree", "agree", None]
+
+
+def test_citing_papers_that_were_retracted_are_marked(tmp_path: Path, client_of: Clients) -> None:
+    (tmp_path / "later.md").write_text(
+        '---\ntitle: "RETRACTED: Sleep revisited"\nreferences:\n- {id: kaiser, title: "Busy bees need rest, too",\n'
+        "   DOI: 10.1007/bf00603898, author: [{family: Kaiser, given: Walter}]}\n---\n# Results\n\n"
+        "Bees were kept in hives of glass [@kaiser].\n"
+    )
+    add(tmp_path / "library", [tmp_path / "later.md"], jobs=1)
+    client = client_of(tmp_path / "library")
+    [citing] = client.get("/api/papers/doi:10.1007/bf00603898").json()["citing"]
+    assert citing["source"]["status"] == "retracted"
+    page = client.get("/papers/doi:10.1007/bf00603898").text
+    assert '<span class="wrong">, retracted</span>' in page[page.index('id="citing-1"') :]

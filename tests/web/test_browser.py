@@ -262,6 +262,9 @@ def test_next_is_there_only_where_something_is(page: Any) -> None:
     page.click("button:text-is('Check')")
     page.wait_for_selector("#count:text('0 sentences')")
     assert page.is_disabled("#next")
+    page.fill("#pasted", "")  # what was pasted is gone, and no file was chosen
+    page.click("button:text-is('Check')")
+    page.wait_for_selector("#state.wrong:text('Choose a draft, or paste text.')")
 
 
 @pytest.mark.parametrize("width", [360, 1100])

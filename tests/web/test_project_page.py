@@ -151,7 +151,7 @@ def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path
 def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> None:
     _verified(page)
     page.set_input_files("#papers", _file("other.md", DRONES.replace("Genetic diversity within", "Sleep of")))
-    page.locator("#files li", has_text="other.md").get_by_text("no reference of the draft matches it").wait_for()
+    page.locator("#files li", has_text="other.md").get_by_text("no citation of the draft matches it").wait_for()
     row = page.locator("#files li", has_text="bees.md")
     assert "Global honey bee viral landscape altered by a parasitic mite" in row.inner_text()
     assert "1 citation" in row.inner_text()

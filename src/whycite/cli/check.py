@@ -72,7 +72,10 @@ def check(
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, metavar="T", help="Lowest worthiness to report (0 to 1); 0.5 or the model's own, if higher."
+            min=0,
+            max=1,
+            metavar="T",
+            help="Lowest worthiness to report (0 to 1); 0.6, or 0.4 in a draft that hardly cites yet.",
         ),
     ] = None,
     section: Annotated[

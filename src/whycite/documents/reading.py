@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import posixpath
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -279,7 +280,7 @@ def papers_beside_drafts(path: str | Path, format: str | None = None) -> list[tu
     if str(path) == "-" or not Path(path).is_dir() or format not in {None, "latex"}:
         return []
     folder = DiskFolder(Path(path))
-    every_name = folder.names()
+    every_name = sorted(folder.names())
     if not any(name.lower().endswith(_TEX_SUFFIXES) for name in every_name):
         return []
     members = list(_members(folder, format))
@@ -287,7 +288,8 @@ def papers_beside_drafts(path: str | Path, format: str | None = None) -> list[tu
     read_names = {member.name for member in members if not member.is_project}
     warnings = []
     for project in projects:
-        names = [name for name in every_name if not project or name.startswith(f"{project}/")]
+        end = bisect_left(every_name, f"{project}0") if project else len(every_name)  # "0" comes after "/"
+        names = every_name[bisect_left(every_name, f"{project}/") if project else 0 : end]
         likely = [name for name in names if name.lower().endswith(_LIKELY_PAPERS) and name not in read_names]
         if not likely:
             continue

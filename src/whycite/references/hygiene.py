@@ -42,9 +42,10 @@ _UNSURE = re.compile(r"\?{3,}|^(?:TODO|TBD|FIXME)\b(?! list)")
 _UNSURE_TITLE = re.compile(r"\?{4,}|^\?{3}|^(?:TODO|TBD|FIXME)\b(?! list)")  # a title may end in "???"
 _X_ALONE = re.compile(r"(?:x{2,}|y{2,}|z{2,})(?: (?:x{2,}|y{2,}|z{2,}))*")  # for what is not known yet
 _X_YEAR = re.compile(r"(?:19|20)?xx|x{3,}|yyyy", re.IGNORECASE)
-# What a template has in brackets; titles in brackets are translated.
+# What a template has in brackets; titles in brackets are translated, and libraries supply small words so.
 _BLANK = re.compile(
-    r"[\[<]((?:the|your|insert|name|names|of|journal|conference|proceedings|field|topic|subject|venue|year|publication)"
+    r"[\[<](?!(?:of|the| )+[\]>])"
+    r"(?:(?:the|your|insert|name|names|of|journal|conference|proceedings|field|topic|subject|venue|year|publication)"
     r"(?: |(?=[\]>])))+[\]>]",
     re.IGNORECASE,
 )

@@ -131,8 +131,9 @@ _IN_WORDS = re.compile(
 )
 # "four in five", "nine out of ten", "1 in 1,000": a share. "4 in 12" may be anything.
 _SHARE = re.compile(
-    rf"\b(?P<some>{_NUMBER_WORD}|(?<![\d.,])\d{{1,2}}) (?:in|out of)(?: every)? (?:an? |one )?"
-    rf"(?P<all>{_NUMBER_WORD}|(?:[2-9]|1,000|10{{1,6}})(?![\d.,]?\d))\b",
+    rf"(?<!-)\b(?P<some>{_NUMBER_WORD}|(?<![\d.,])\d{{1,2}}) (?:in|out of)(?: every)? (?:an? |one )?"
+    rf"(?P<all>{_NUMBER_WORD}|(?:[2-9]|10{{0,2}}(?:,000){{1,2}}|10{{1,6}})(?![\d.,\s]?\d))\b"
+    r"(?!-\w)(?! (?:hundred|thousand|[mb]illion)\b)",
     re.IGNORECASE,
 )
 

@@ -114,6 +114,19 @@ def test_deleted_text_that_stands_in_its_place_is_not_read() -> None:
     assert [(s.text, s.citations) for s in document(odt(body)).sentences] == [("Bees often sleep.", ())]
 
 
+def test_deletions_of_paragraphs_and_those_without_an_end() -> None:
+    regions = "".join(
+        f'<text:changed-region text:id="{id}"><text:deletion/></text:changed-region>' for id in ("a", "b")
+    )
+    body = (
+        f"<text:tracked-changes>{regions}</text:tracked-changes><text:p>Bees sleep.</text:p>"
+        '<text:change-start text:change-id="a"/><text:p>Never.</text:p><text:p>Not once.</text:p>'
+        '<text:change-end text:change-id="a"/>'
+        '<text:p>They <text:change-start text:change-id="b"/>rest.</text:p><text:p>And dance.</text:p>'
+    )
+    assert [s.text for s in document(odt(body)).sentences] == ["Bees sleep.", "They rest.", "And dance."]
+
+
 def test_citations_in_bookmarks_have_their_data_in_the_properties() -> None:
     code = f"ZOTERO_ITEM CSL_CITATION {json.dumps(CITATION)}"
     pieces = {"aB3_1": code[:60], "aB3_2": code[60:], "bib_1": "ZOTERO_BIBL {} CSL_BIBLIOGRAPHY"}

@@ -106,8 +106,12 @@ def test_places_in_a_pdf_are_pages_and_its_references_have_no_keys() -> None:
     draft = Document("draft.pdf", "pdf", Reference(""), sentences=(sentence,))
     assert place(make_verdict("backed", file="draft.pdf", line=212), draft) == "draft.pdf, p. 7"
     made_up = Reference("ref12", title="Busy bees need rest, too", authors=("Kaiser, Walter",), year=1988)
-    assert (shown_key(made_up), shown_key(Reference("kaiser1988"))) == ("", "kaiser1988")
+    assert (shown_key(made_up, draft), shown_key(Reference("kaiser1988"), draft)) == ("", "kaiser1988")
     report = draft_report(draft, [make_verdict("backed", file="draft.pdf", reference=made_up)])
     for text in (html(report), markdown(report)):
         assert "Kaiser (1988)" in text
         assert "ref12" not in text
+    written = Document("draft.tex", "latex", Reference(""), sentences=(sentence,))  # \\bibitem{ref12}
+    report = draft_report(written, [make_verdict("backed", file="draft.tex", reference=made_up)])
+    assert "ref12" in html(report)
+    assert "ref12" in markdown(report)

@@ -69,7 +69,7 @@ _PREPRINT = re.compile(
 )
 
 _ARXIV_OLD = re.compile(
-    rf"(?<![\w.-])({'|'.join(_TABLES['arxiv_archives'])})(?:\.[a-z]{{2}})?/(\d\d(?:0[1-9]|1[0-2])\d{{3}})(?:v\d{{1,3}})?(?!\w)",
+    rf"(?:(?<![\w.-])|(?<=/arxiv\.))({'|'.join(_TABLES['arxiv_archives'])})(?:\.[a-z]{{2}})?/(\d\d(?:0[1-9]|1[0-2])\d{{3}})(?:v\d{{1,3}})?(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
 _ARXIV_NEW = re.compile(

@@ -373,6 +373,7 @@ _IMPRINT = re.compile(
     r"|\b(?:1[5-9]|20)\d\d\b[^.]{0,40}\b(?:pp?\.|S\.|\d+[-–]\d+)"
 )
 _PAGE_LAST = re.compile(r", (?:(?:pp?|S|ch|vol|no|f+)\. ?)*(?!(?:1[5-9]|20)\d\d\b)[\divxlc]+(?:[-–]\d+)?(?:ff?)?\.?")
+_ADVERB = re.compile(r"\w{3,}ly, ")  # "Interestingly, this was changed (in 2005)"
 _MAX_SOURCE_NOTE = 600  # characters
 
 
@@ -386,5 +387,7 @@ def names_source(note: str) -> bool:
     if names is None or names[0].split(",")[0].split()[0].lower() in FUNCTION_WORDS:
         return False
     rest = start[names.end() :]
+    if _ADVERB.fullmatch(names[0]) and rest[:1].islower():
+        return False
     page = _PAGE_LAST.search(rest)
     return _IMPRINT.search(rest) is not None or (page is not None and page.end() == len(rest))

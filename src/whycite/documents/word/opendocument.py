@@ -132,6 +132,8 @@ class _TextWalker:
                 continue
             if child.tag in ("p", "h"):
                 self._read_paragraph(child)
+            elif child.tag in ("change-start", "change-end"):
+                self._read_element(child)
             elif context := _context(child):
                 self.contexts.append(context)
                 self.walk_blocks(child)
@@ -339,11 +341,13 @@ def _field_code(node: Node) -> str:
 def _deletions(body: Node) -> set[str]:
     """The changes that mark deleted text where it stands; of others, it is beside the text, in the list of changes."""
     changes = body.find("tracked-changes")
-    return {
+    deletions = {
         change.get("id")
         for change in (changes.find_all("changed-region") if changes else ())
         if change.find("deletion") is not None
     }
+    # One without an end would swallow all that follows.
+    return {end.get("change-id") for end in body.descend("change-end")} & deletions if deletions else deletions
 
 
 def _bibliography_item(mark: Node) -> CitedItem:

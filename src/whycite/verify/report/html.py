@@ -9,7 +9,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from whycite.documents.model import Reference
+from whycite.documents.model import Document, Reference
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
     SHORT_LIST,
@@ -105,7 +105,7 @@ def _citation(checked: CitationVerdict, report: DraftReport, n: int) -> Iterator
     if verification.verdict != "could not check":
         yield f' · <span class="verdict"><b>{verification.verdict}</b>, {certainty(verification)}</span>'
     yield f'</p>\n<blockquote class="claim" dir="auto">{_text(checked.claim)}</blockquote>\n'
-    yield f'<p class="cites">cites {_reference(checked.reference)}</p>\n'
+    yield f'<p class="cites">cites {_reference(checked.reference, report.draft)}</p>\n'
     if checked.warning:
         yield f'<p class="retracted" dir="auto">⚠ {_text(checked.warning)}</p>\n'
     for note in checked.notes:
@@ -144,10 +144,10 @@ def _unjudged(report: DraftReport) -> Iterator[str]:
                 yield from _citation(checked, report, 1)
         if report.missing:
             yield f"<h3>Papers without full text ({len(report.missing):,})</h3>\n"
-            yield from _papers(report.missing[:SHORT_LIST])
+            yield from _papers(report.missing[:SHORT_LIST], report.draft)
             if folded := report.missing[SHORT_LIST:]:
                 yield f"<details><summary>{_count(len(folded), 'more paper')}</summary>\n"
-                yield from _papers(folded)
+                yield from _papers(folded, report.draft)
                 yield "</details>\n"
         if report.unchecked:
             yield "<h3>Other reasons</h3>\n<ul>\n"
@@ -159,10 +159,11 @@ def _unjudged(report: DraftReport) -> Iterator[str]:
         yield "</section>\n"
 
 
-def _papers(papers: Iterable[MissingPaper]) -> Iterator[str]:
+def _papers(papers: Iterable[MissingPaper], draft: Document) -> Iterator[str]:
     yield "<ul>\n"
     for paper in papers:
-        yield f'<li dir="auto">{_reference(paper.reference)} <span class="waiting">{waiting(paper)}</span></li>\n'
+        shown = _reference(paper.reference, draft)
+        yield f'<li dir="auto">{shown} <span class="waiting">{waiting(paper)}</span></li>\n'
     yield "</ul>\n"
 
 
@@ -180,11 +181,12 @@ def _claims(citations: Iterable[CitationVerdict], report: DraftReport) -> Iterat
         yield "</ul>\n</details>"
 
 
-def _reference(reference: Reference) -> str:
+def _reference(reference: Reference, draft: Document) -> str:
     """The key of a reference, its authors, year and title, and a link."""
     label, address = reference_link(reference)
     link = f'<a href="{escape(address)}" rel="noreferrer noopener">{_text(label)}</a>' if label else ""
-    key, who, title = shown_key(reference), authors_and_year(reference), sentence_case(reference_title(reference))
+    key, who = shown_key(reference, draft), authors_and_year(reference)
+    title = sentence_case(reference_title(reference))
     parts = (
         f"<code>{_text(key)}</code>" if key else "",
         f"{_text(who)}." if who else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from whycite.documents.model import Reference
+from whycite.documents.model import Document, Reference
 from whycite.verify.drafts import CitationVerdict
 from whycite.verify.report.overview import (
     SHORT_LIST,
@@ -55,7 +55,7 @@ def _lines(report: DraftReport) -> Iterator[str]:
             yield from _citation(checked, report)
     if report.missing:
         yield f"## Papers without full text ({len(report.missing):,})\n"
-        papers = [f"- {_reference(paper.reference)} {waiting(paper)}" for paper in report.missing]
+        papers = [f"- {_reference(paper.reference, report.draft)} {waiting(paper)}" for paper in report.missing]
         yield from (*papers[:SHORT_LIST], "")
         if folded := papers[SHORT_LIST:]:
             yield from (f"<details><summary>{len(folded):,} more</summary>\n", *folded, "\n</details>\n")
@@ -74,7 +74,7 @@ def _citation(checked: CitationVerdict, report: DraftReport) -> Iterator[str]:
     section = f", {_escape(checked.section)}" if checked.section else ""
     yield f"- {_code(place(checked, report.draft))}{section}{':' if sure else ''}{sure}\n"
     yield f"  > “{_escape(checked.claim)}”\n"
-    yield f"  Cites {_reference(checked.reference)}\n"
+    yield f"  Cites {_reference(checked.reference, report.draft)}\n"
     if checked.warning:
         yield f"  **{_escape(checked.warning)}**\n"
     for note in checked.notes:
@@ -88,11 +88,11 @@ def _citation(checked: CitationVerdict, report: DraftReport) -> Iterator[str]:
         yield f"  > {mark}“{_escape(passage.text)}”{f' ({facts})' if facts else ''}\n"
 
 
-def _reference(reference: Reference) -> str:
+def _reference(reference: Reference, draft: Document) -> str:
     label, address = reference_link(reference)
     link = f"[{_escape(label)}]({address})." if label else ""
     who = authors_and_year(reference)
-    key, title = shown_key(reference), sentence_case(_escape(reference_title(reference)))
+    key, title = shown_key(reference, draft), sentence_case(_escape(reference_title(reference)))
     parts = (_code(key) if key else "", f"{_escape(who)}." if who else "", title)
     return " ".join(part for part in (*parts, link) if part)
 

@@ -153,12 +153,14 @@ def place(checked: CitationVerdict, draft: Document) -> str:
     return name if checked.line is None else f"{name}:{checked.line}"
 
 
-def shown_key(reference: Reference) -> str:
+def shown_key(reference: Reference, draft: Document) -> str:
     """The key by which the draft cites a paper; empty where reading its list made one up."""
-    return "" if _MADE_UP.fullmatch(reference.id) else reference.id
+    is_made_up = draft.format not in _KEYS_WRITTEN and _MADE_UP.fullmatch(reference.id)
+    return "" if is_made_up else reference.id
 
 
 _MADE_UP = re.compile(r"ref\d+")
+_KEYS_WRITTEN = frozenset({"latex", "typst"})  # formats whose authors may have named an entry "ref1" themselves
 
 
 _MAX_AUTHORS = 3  # of a reference, before "et al."

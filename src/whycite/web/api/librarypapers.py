@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from typing_extensions import TypedDict
 
 from whycite.cite.exports import as_bibtex
-from whycite.cite.reception import Agreement, SourceJson, agreement
+from whycite.cite.reception import Agreement, SourceJson, agreement, source_json
 from whycite.cite.recommendations import PaperJson, paper_json
 from whycite.library.paths import absolute, file_of, library_exists, original_path
 from whycite.web.api.library import searchable_entries
@@ -134,11 +134,7 @@ def _citing_sentences(
             "cited_for": names[function],
             # Who uses "the same dose as in an earlier study" does not agree with what it found.
             "agreement": agreement(written[place], authors) if function != "method" else None,
-            "source": {
-                "key": sources[place[0]].key,
-                "title": sources[place[0]].title,
-                "year": sources[place[0]].year,
-            },
+            "source": source_json(sources[place[0]]),
         }
         for place, function in zip(shown, functions, strict=True)
     ]

@@ -2,7 +2,7 @@ import { choosing, dropping, eventsOf, fetched, formOf, get, make, number, plura
 import { layOut, overview, shade } from "./heatmap.js";
 import { card, inDraft, inLibrary } from "./papers.js";
 
-let chosen = []; // the files to check
+let chosen = []; // the files that were chosen, to check them again
 let sent = null; // the files that were checked, which are sent again to be fixed
 let answer = null; // with the finding and score of each sentence
 let running = null; // stops the check that is running
@@ -16,7 +16,6 @@ async function check(list, threshold = null) {
   const stop = (running = new AbortController());
   const anew = threshold === null;
   const files = [...list];
-  if (anew) chosen = files;
   say(get("state"), anew ? "Reading the draft and looking for claims without a citation …" : "Searching …");
   say(get("said"), "");
   if (anew) {
@@ -251,6 +250,11 @@ function pasted(text) {
   return [file("draft.md", "---\nbibliography: references.bib\n---\n\n", text), file("references.bib")];
 }
 
+function checkFiles(files) {
+  chosen = [...files];
+  check(chosen);
+}
+
 get("question").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = get("pasted").value;
@@ -258,7 +262,7 @@ get("question").addEventListener("submit", (event) => {
   else if (chosen.length) check(chosen);
   else say(get("state"), "Choose a draft, or paste text.", true);
 });
-choosing(get("files"), check);
+choosing(get("files"), checkFiles);
 get("threshold").addEventListener("input", paint);
 // Sentences below the last threshold have no recommendations yet.
 get("threshold").addEventListener("change", () => {
@@ -271,4 +275,4 @@ window.addEventListener("beforeunload", (event) => {
 // Scrolled elements stop below the bar, whatever its height.
 new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--bar", `${target.offsetHeight}px`)).observe(get("bar"));
 window.addEventListener("resize", () => answer && overview(elements, get("strip"), get("text")));
-dropping(get("drop"), check);
+dropping(get("drop"), checkFiles);

@@ -218,7 +218,7 @@ function grouped(support) {
 
 function add(files) {
   if (files && !files.length) return;
-  showNotes([]);
+  showNotes({});
   addPapers(files, async (told) => {
     offset = 0;
     await showInfo();

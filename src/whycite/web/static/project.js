@@ -394,7 +394,7 @@ function showUse() {
   const uses = [...verdicts.values()].map((record) => record.paper_file);
   for (const place of get("files").querySelectorAll("[data-file]")) {
     const count = uses.filter((file) => file === place.dataset.file).length;
-    place.textContent = count ? ` · ${plural(count, "citation")}` : progress.state === "done" ? " · no reference of the draft matches it" : "";
+    place.textContent = count ? ` · ${plural(count, "citation")}` : progress.state === "done" ? " · no citation of the draft matches it" : "";
     place.classList.toggle("wrong", !count);
   }
 }

@@ -3,7 +3,7 @@ import { ask, choosing, dropping, get, say } from "./common.js";
 
 // On to the library, which says what was left out; if nothing was added, this page does.
 function add(files) {
-  showNotes([]);
+  showNotes({});
   addPapers(files, (told, text) => {
     if (told.added + told.replaced + told.unchanged) openLibrary(told, text);
     else showNotes(told);
