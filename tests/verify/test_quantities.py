@@ -85,6 +85,7 @@ def test_one_quantity(text: str, low: float, high: float, name: str) -> None:
         "one of them",
         "one in ten thousand, one in a hundred thousand",
         "the third of May, the top half, halves of the brain",
+        "the first half of the century",
         "a double-blind study",
         "",
     ],

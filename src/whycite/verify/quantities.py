@@ -187,6 +187,7 @@ _FRACTION_GRAIN = 5.0  # per cent: "a third" is anything near 33 %
 _SHARE_GRAIN = 0.25  # of a small share: "one in a hundred" is 0.9 %, but not 2 %
 _OF_ONE = re.compile(r" (?:of )?an? ")  # "a tenth of a millimetre", "half an hour"
 _BY = re.compile(r"\bby (?:an? )?$")
+_ONE_OF_TWO = re.compile(r"\b(?:first|second|other|latter|former|upper|lower|left|right)[ -]$", re.IGNORECASE)
 _NOT_COUNTED = load_words("whycite.verify", "uncounted")
 
 
@@ -377,7 +378,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 def _is_part(match: re.Match[str], left_text: str) -> bool:
     """Whether a word is a fraction: "a third of", "more than half", but not "the third of" or "the top half"."""
-    if match["parts"] is None and match["part"].lower() != "half":
+    if match["parts"] is None and (match["part"].lower() != "half" or _ONE_OF_TWO.search(left_text)):
         return False
     return match["bare"] is None or bool(_PREFIX.search(left_text) or _BY.search(left_text))
 
