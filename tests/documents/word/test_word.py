@@ -1,7 +1,6 @@
 """Word documents: what a reader of the document sees, with the citations of every reference manager."""
 
 import base64
-import gc
 import io
 import json
 import time
@@ -408,15 +407,12 @@ def test_paragraphs_whose_ends_were_deleted_take_linear_time(inner: str) -> None
 
     def seconds(count: int) -> float:
         data = docx(joined * count)
-        gc.disable()  # collecting the garbage of all tests before takes longer than reading
-        started = time.process_time()
+        started = time.thread_time()  # threads that other tests left do not count
         document(data)
-        elapsed = time.process_time() - started
-        gc.enable()
-        return elapsed
+        return time.thread_time() - started
 
     seconds(100)
-    assert seconds(8000) < 24 * max(seconds(1000), 0.03)
+    assert min(seconds(8000), seconds(8000)) < 24 * max(seconds(1000), 0.03)
 
 
 def test_deep_nesting_gives_a_warning() -> None:
