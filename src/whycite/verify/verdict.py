@@ -87,7 +87,8 @@ def collect_signs(
     spoken = [index for index in top if roles[index] not in _OPEN_ROLES] or top
     judgements = ranked.judgements.copy()
     misstating = _misstating(ranked, top)
-    clearest = max(spoken, key=lambda index: _margins(judgements)[0][index])
+    as_read, _ = _margins(judgements)
+    clearest = max(spoken, key=lambda index: as_read[index])
     misstated = ranked.numbers[clearest].words if clearest in misstating else ""
     if misstated:
         joint = _unsupported(joint)
@@ -163,7 +164,7 @@ def _misstating(ranked: RankedSentences, top: Sequence[int]) -> list[int]:
 
 
 def _unsupported(judgements: Floats) -> Floats:
-    """The judgements with no support: whatever is likelier keeps its logit."""
+    """The judgements with support as unlikely as the least likely of the three."""
     without = judgements.copy()
     without[..., SUPPORTS] = judgements[..., SUPPORTS:].min(axis=-1)
     return without
