@@ -1,5 +1,6 @@
 """What a passage is to its paper, and what that does to a verdict."""
 
+import time
 from functools import partial
 from pathlib import Path
 
@@ -144,3 +145,12 @@ def test_what_is_reported_of_others_word_for_word_is_secondary(frame: str) -> No
     verification = verify_sentences(f"{claim.capitalize()}.", [frame.format(claim), "We enrolled 40 students."])
     assert verification.verdict == "secondary"
     assert "citing Winer 2019: cite that" in verification.reason
+
+
+def test_a_list_of_names_takes_no_time() -> None:
+    countries = "Australia, Austria, Belgium, Canada, Chile, Colombia, Denmark, Estonia, Finland, France, Germany, Greece"
+    sentence = f"The wave of 2024 has people in 27 countries: {', '.join([countries] * 20)} and the United States."
+    start = time.thread_time()
+    assert cited_source(sentence) == ""
+    assert time.thread_time() - start < 1
+    assert cited_source("As Doe, Roe and McPoe (2001) put it") == "Doe 2001"

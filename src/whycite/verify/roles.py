@@ -101,7 +101,8 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 # "Winer et al., 2019", "Winer (2019)" and "(Winer 2019)", but neither "the ACE 2004 corpus" nor "in March 2019".
-_AUTHOR = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
+# A name is taken whole or not at all: otherwise a list of countries would be tried in billions of ways.
+_AUTHOR = r"[A-Z](?=[\w'’-]*[a-z])[\w'’-]++"
 _YEAR = r"(?:1[89]|20)\d\d"
 _SOURCE = re.compile(
     rf"(?P<name>{_AUTHOR})(?: et al\.?| and {_AUTHOR}|(?:, {_AUTHOR})* (?:and|&) {_AUTHOR}),? \(?(?P<year>{_YEAR})|"

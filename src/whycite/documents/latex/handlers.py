@@ -28,7 +28,7 @@ PLACEHOLDER = "REF"  # for the number of a figure, table or section
 _LOOKAHEAD = re.compile(r"\\(?:@ifnextchar|@ifstar|futurelet|kernel@ifnextchar)")
 _END_OF_LIST = re.compile(r"\\endthebibliography|\\end\s*\{(?:document|thebibliography)\}|\\appendix")
 _LENGTH = re.compile(
-    r"\s*=?\s*-?(?:[\d.]*\s*\\[A-Za-z]+|[\d.]+\s*(?:true)?[a-z]{2})(?:\s+(?:plus|minus)\s+[\d.]+\s*[a-z]{2,5})*"
+    r"\s*+(?:=\s*+)?-?(?:[\d.]*\s*\\[A-Za-z]+|[\d.]+\s*(?:true)?[a-z]{2})(?:\s+(?:plus|minus)\s+[\d.]+\s*[a-z]{2,5})*"
 )
 _END_COMMAND = re.compile(r"\\end\s*\{([^{}\\\n]{1,60})\}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
