@@ -163,6 +163,7 @@ class _CachedEntailment:
     def __init__(self, model: EntailmentModel) -> None:
         self.name, self._model = model.name, model
         self._rows: dict[tuple[str, str], NDArray[np.float64]] = {}
+        self._again: dict[tuple[str, str], NDArray[np.float64]] = {}
 
     def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
         missing = list(dict.fromkeys(text for text in passages if (claim, text) not in self._rows))
@@ -171,6 +172,14 @@ class _CachedEntailment:
             self._rows |= zip(keys, np.asarray(self._model.judge(claim, missing), np.float64), strict=True)
         rows: NDArray[np.float64] = np.array([self._rows[claim, text] for text in passages])
         return rows
+
+    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the model says of each pair then, once, too."""
+        known = [(claim, text) for text in passages]
+        if any(key not in self._again for key in known):
+            rows = self._model.reconsider(claim, passages, judgements)
+            self._again |= zip(known, rows, strict=True)
+        return np.array([self._again[key] for key in known]).reshape(-1, 4)
 
 
 StandIns = tuple[tuple[object, str, object], ...]

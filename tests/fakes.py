@@ -156,6 +156,10 @@ class FakeEntailment:
         self.asked.append((claim, list(passages)))
         return np.array([self._judgement(claim, passage) for passage in passages], np.float64).reshape(-1, 4)
 
+    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same rows."""
+        return judgements
+
 
 def word_entailment() -> FakeEntailment:
     """Takes a passage with most words of the claim to support it, or to contradict it by a denial or another number."""
@@ -456,13 +460,15 @@ def tiny_entailment_network(vocabulary: int, seed: int = 0, **settings: Any) -> 
     return network
 
 
-def tiny_entailment(folder: Path, words: str, max_tokens: int = 48) -> Path:
+def tiny_entailment(
+    folder: Path, words: str, max_tokens: int = 48, seed: int = 0, bits: int = 8, **settings: Any
+) -> Path:
     """The folder of an entailment model with random weights, which knows these words."""
     from whycite.lab.train.export import export_judgements
 
     tokenizer = word_tokenizer(words.split())
-    network = tiny_entailment_network(tokenizer.get_vocab_size())
-    export_judgements(network, tokenizer, folder, name="tiny", max_tokens=max_tokens)
+    network = tiny_entailment_network(tokenizer.get_vocab_size(), seed, **settings)
+    export_judgements(network, tokenizer, folder, name="tiny", max_tokens=max_tokens, bits=bits)
     return folder
 
 

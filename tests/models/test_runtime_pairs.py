@@ -51,6 +51,33 @@ def test_claim_and_text_are_not_exchangeable(folder: Path) -> None:
     assert model.judge("cells divide", ["stars burn"]).tolist() != model.judge("stars burn", ["cells divide"]).tolist()
 
 
+def test_weights_of_four_bits_take_half_of_the_room(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="tiny models need the extra train")
+    sizes = {"hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4}
+    wide = tiny_entailment(tmp_path / "wide", WORDS, **sizes)
+    packed = tiny_entailment(tmp_path / "packed", WORDS, bits=4, **sizes)
+    weight = sum(file.stat().st_size for name in ("model.onnx", "weights.npz") for file in [packed / name])
+    assert weight < 0.7 * (wide / "model.onnx").stat().st_size
+    assert np.isfinite(load_entailment(packed).judge(CLAIM, TEXTS)).all()
+    (packed / "weights.npz").write_bytes((packed / "weights.npz").read_bytes()[:-9])
+    with pytest.raises(UserError, match="holds version"):
+        OnnxEntailment(packed, 1).judge(CLAIM, TEXTS)
+
+
+def test_a_second_network_is_asked_about_what_matters(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="tiny models need the extra train")
+    first = tiny_entailment(tmp_path / "model", WORDS)
+    alone = OnnxEntailment(first, 1)
+    judged = alone.judge(CLAIM, TEXTS)
+    assert alone.reconsider(CLAIM, TEXTS, judged) is judged
+    second = tiny_entailment(first / "second", WORDS, seed=1)
+    both, other = OnnxEntailment(first, 1), OnnxEntailment(second, 1).judge(CLAIM, TEXTS)
+    np.testing.assert_array_equal(both.judge(CLAIM, TEXTS), judged)
+    np.testing.assert_allclose(both.reconsider(CLAIM, TEXTS, judged), (judged + other) / 2)
+    assert both.reconsider(CLAIM, [], judged[:0]).shape == (0, 4)
+    assert both.name.startswith(f"{alone.name}+tiny@")
+
+
 def test_nothing_to_judge(folder: Path) -> None:
     assert load_entailment(folder).judge(CLAIM, []).shape == (0, 4)
 

@@ -148,7 +148,9 @@ def test_what_is_reported_of_others_word_for_word_is_secondary(frame: str) -> No
 
 
 def test_a_list_of_names_takes_no_time() -> None:
-    countries = "Australia, Austria, Belgium, Canada, Chile, Colombia, Denmark, Estonia, Finland, France, Germany, Greece"
+    countries = (
+        "Australia, Austria, Belgium, Canada, Chile, Colombia, Denmark, Estonia, Finland, France, Germany, Greece"
+    )
     sentence = f"The wave of 2024 has people in 27 countries: {', '.join([countries] * 20)} and the United States."
     start = time.thread_time()
     assert cited_source(sentence) == ""

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from whycite.errors import MissingExtra, UserError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "HEAD",
     "LOCAL",
     "MODEL",
+    "PACKED",
+    "PACKED_BLOCK",
     "RANKER",
     "TOKENIZER",
     "WORTHINESS",
@@ -42,10 +46,13 @@ __all__ = [
     "files_version",
     "quiet_transformers",
     "require_torch",
+    "unpack_weights",
 ]
 
 BUNDLED = Path(__file__).resolve().parent  # the bundled weights are next to this file
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+PACKED = "weights.npz"  # the matrices of a graph in 4 bits, where the graph does not hold them itself
+PACKED_BLOCK = 32  # numbers of a column that share a step
 Pooling = Literal["cls", "mean"]
 _CHARACTERS_A_TOKEN = 32  # a generous maximum, since prose has five; the rest of a text is cut off
 
@@ -207,6 +214,9 @@ class ModelFolder:
         options.log_severity_level = 3
         path = self.path / MODEL
         try:
+            matrices = unpack_weights(self.path / PACKED) if (self.path / PACKED).is_file() else {}
+            values = [onnxruntime.OrtValue.ortvalue_from_numpy(matrix) for matrix in matrices.values()]
+            options.add_external_initializers([*matrices], values)
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its errors have no common base class
             raise UserError(f"{path} is not a model that can be run ({error}): copy or export it again") from error
@@ -234,7 +244,8 @@ class ModelFolder:
     def _files(self) -> list[Path]:
         """Everything in the folder that the model's output depends on."""
         if self.is_onnx:
-            return [self.path / MODEL, self.path / TOKENIZER]
+            packed = self.path / PACKED
+            return [self.path / MODEL, *([packed] if packed.is_file() else []), self.path / TOKENIZER]
         weights = _weights(self.path)
         if not weights:
             if any(self.path.glob(_PICKLES)):
@@ -287,6 +298,26 @@ class ModelFolder:
                 f"'mean': choose one as 'pooling' in {self.settings_path}"
             )
         return _MODES[modes.pop()]
+
+
+def unpack_weights(path: Path) -> dict[str, NDArray[np.int8]]:
+    """The matrices of a file that `whycite.lab.train.quantisation.pack_weights` wrote, in 8 bits.
+
+    A byte holds a number of the upper half of a column and one of the lower half, each a multiple of its block's step.
+    """
+    import numpy as np
+
+    matrices = {}
+    with np.load(path, allow_pickle=False) as file:
+        for name in file.files:
+            kind, _, of = name.partition(".")
+            if kind != "values":
+                continue
+            halves, steps = file[name], file[f"steps.{of}"].astype(np.int8)
+            values = np.concatenate([halves & 15, halves >> 4]).astype(np.int8) - np.int8(8)
+            blocks = values.reshape(len(steps), PACKED_BLOCK, -1) * steps[:, None]
+            matrices[of] = blocks.reshape(len(values), -1)[: int(file[f"rows.{of}"])]
+    return matrices
 
 
 def require_torch(feature: str, *packages: str) -> None:

@@ -85,6 +85,7 @@ def _runs(text: str) -> list[tuple[str, ...]]:
 # How many sentences each step looks at, the best of the step before. They bound the time a document takes.
 MAX_ENCODED = 120
 MAX_READ = 48
+MAX_RECONSIDERED = 16
 JOINT_SENTENCES = 5  # the most relevant ones of a paper, which are read as one text
 _ENCODED_AT_ONCE = 512  # sentences; memory does not grow with the document
 
@@ -140,9 +141,12 @@ class PreparedDocument:
         cosines = self._cosines(claim, chosen)
         columns = np.concatenate([table, features.meaning_features(cosines)], axis=1)
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "meaning", columns[chosen]))
-        chosen = _best(logits, MAX_READ)
-        columns, judgements = self._read(claim, logits, chosen)
+        chosen = chosen[_best(logits[chosen], MAX_READ)]
+        judgements = self._read(claim, chosen)
+        columns = _read_columns(logits, chosen, judgements)
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "read", columns))
+        best = chosen[_best(logits[chosen], MAX_RECONSIDERED)]
+        judgements[best] = self.entailment.reconsider(claim, self._texts(best), judgements[best])
         return RankedSentences(logits, agreements, table, cosines, judgements)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
@@ -156,8 +160,10 @@ class PreparedDocument:
         if step == "meaning":
             return columns[chosen], chosen
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "meaning", columns[chosen]))
-        chosen = _best(logits, MAX_READ)
-        return self._read(claim, logits, chosen)[0], chosen
+        chosen = chosen[_best(logits[chosen], MAX_READ)]
+        judgements = self._read(claim, chosen)
+        chosen = chosen[~np.isnan(judgements[chosen, RELEVANCE])]  # recorded judgements may lack some
+        return _read_columns(logits, chosen, judgements), chosen
 
     def joint(self, claim: str, ranked: RankedSentences, skipped: frozenset[int] = frozenset()) -> Floats:
         """What the entailment model says of the sentences that matter most, as one text in their order.
@@ -166,11 +172,19 @@ class PreparedDocument:
         """
         read = sorted(index for index in ranked.read if index not in skipped)
         text = joint_text([self.sentences[index] for index in read], ranked.judgements[read], self.kind)
-        return np.asarray(self.entailment.judge(claim, [text])[0])
+        row: Floats = self._judge(claim, [text])[0]
+        return row
 
     def in_context(self, claim: str, indices: Sequence[int]) -> Floats:
         """What the entailment model says of sentences together with their neighbours in the same section."""
-        return np.asarray(self.entailment.judge(claim, [self._with_neighbours(index) for index in indices]))
+        return self._judge(claim, [self._with_neighbours(index) for index in indices])
+
+    def _judge(self, claim: str, passages: Sequence[str]) -> Floats:
+        """The best judgement that there is."""
+        return np.asarray(self.entailment.reconsider(claim, passages, self.entailment.judge(claim, passages)))
+
+    def _texts(self, indices: Integers) -> list[str]:
+        return [self.sentences[index] for index in indices.tolist()]
 
     def _with_neighbours(self, index: int) -> str:
         beside = (place for place in (index - 1, index, index + 1) if 0 <= place < len(self.sentences))
@@ -184,13 +198,12 @@ class PreparedDocument:
         )
         return agreements, features.word_features(claim, self.sentences, self.types, agreements, self._lexicon)
 
-    def _read(self, claim: str, logits: Floats, chosen: Integers) -> tuple[Floats, Floats]:
-        """The features of the chosen sentences once they were read, and what the entailment model says of all."""
+    def _read(self, claim: str, chosen: Integers) -> Floats:
+        """What the entailment model says of the chosen sentences; nan for the others."""
         judgements = np.full((len(self.sentences), 4), np.nan)
         if len(chosen):
-            texts = [self.sentences[index] for index in chosen.tolist()]
-            judgements[chosen] = self.entailment.judge(claim, texts)
-        return np.concatenate([logits[chosen, None], features.read_features(judgements[chosen])], axis=1), judgements
+            judgements[chosen] = self.entailment.judge(claim, self._texts(chosen))
+        return judgements
 
     def _cosines(self, claim: str, chosen: Integers) -> Floats:
         missing = [index for index in chosen.tolist() if index not in self._vectors]
@@ -205,6 +218,11 @@ class PreparedDocument:
             # Not a matrix product: its last digits depend on the number of threads.
             cosines[chosen] = (table * vector).sum(axis=1)
         return cosines
+
+
+def _read_columns(logits: Floats, chosen: Integers, judgements: Floats) -> Floats:
+    """The features of the chosen sentences once they were read."""
+    return np.concatenate([logits[chosen, None], features.read_features(judgements[chosen])], axis=1)
 
 
 def joint_text(sentences: Sequence[str], judgements: Floats, kind: str) -> str:

@@ -78,7 +78,7 @@ def make_data(folder: Path) -> Path:
 def _load(data: Path) -> tuple[EntailmentData, list[str]]:
     told: list[str] = []
     marked = load_marked(data)
-    loaded = load_data(data, data / "written.jsonl", marked, fold_numbers(marked, 0), told.append)
+    loaded = load_data(data, [data / "written.jsonl"], marked, fold_numbers(marked, 0), told.append)
     return loaded, told
 
 
@@ -105,6 +105,18 @@ def test_what_is_not_learned_from(loaded: tuple[EntailmentData, list[str]]) -> N
     assert [pair.claim for pair in data.pack.pairs if pair.source == "evidence-inference"] == ["train"]
     assert not any(pair.source == "citint" for pair in data.pack.pairs)  # the rows have its development part, too
     assert not any("scifact" in pair.source for pair in data.pack.without_fold(None).pairs)
+
+
+def test_passages_written_with_claims(tmp_path: Path) -> None:
+    make_data(tmp_path)
+    passage = {"passage": "Rents rose.", "field": "economics", "claims": [["S", "Rents went up."]]}
+    write_lines(tmp_path / "passages.jsonl", passage)
+    loaded = load_data(tmp_path, [tmp_path / "written.jsonl", tmp_path / "passages.jsonl"], [], {}, print)
+    assert [pair.passage for pair in loaded.pack.pairs if pair.claim == "Rents went up."] == ["Rents rose."]
+    assert any(pair.source == "written" for pair in loaded.pack.pairs)
+    write_lines(tmp_path / "passages.jsonl", {**passage, "claims": [["X", "Rents went up."]]})
+    with pytest.raises(UserError, match=r'passages\.jsonl:1: expected "claims", each a label S, C or N and a text'):
+        load_data(tmp_path, [tmp_path / "passages.jsonl"], [], {}, print)
 
 
 def test_data_that_lacks_things(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ from whycite.lab.train.entailment import UNLABELLED, LabelledPair
 from whycite.lab.train.entailmentpack import (
     ArticleText,
     WrittenClaim,
+    WrittenPassage,
     case_lists,
     case_pairs,
     cited_pairs,
     contrast_rows,
     entailment_rows,
     nearest_sentences,
+    passage_pairs,
     together,
     wording_rows,
     written_lists,
@@ -154,3 +156,27 @@ def test_claims_that_cite_are_for_the_teacher() -> None:
     assert [pair.passage for pair in pairs[:1]] == [TEXTS[1]]
     assert len(pairs) == 4
     assert {(pair.label, pair.source) for pair in pairs} == {(UNLABELLED, "cited")}
+
+
+def test_a_passage_written_with_claims() -> None:
+    passages = [
+        WrittenPassage("Foragers slept at night. Guards did not.", "bees", (("Foragers rest in the dark.", "backed"),)),
+        WrittenPassage("Queens slept by day. Drones did, too.", "bees", (("Queens never sleep.", "contradicted"),)),
+        WrittenPassage("Rents rose.", "economics", (("Rents fell.", "contradicted"),)),
+    ]
+    pairs = list(passage_pairs(passages, Random(0)))
+    alone = {pair.claim: (pair.passage, pair.label) for pair in pairs if pair.source == "passage"}
+    assert alone["Foragers rest in the dark."] == (passages[0].passage, SUPPORTS)
+    assert alone["Rents fell."] == ("Rents rose.", CONTRADICTS)
+    together_with = {pair.claim: pair for pair in pairs if pair.source == "passage together"}
+    assert set(together_with) == set(alone)
+    assert passages[1].passage in together_with["Queens never sleep."].passage
+    assert len(together_with["Queens never sleep."].passage) > len(passages[1].passage)
+    near = [pair for pair in pairs if pair.label == UNLABELLED]
+    assert {pair.passage for pair in near if "Rents" not in pair.claim} == {passages[0].passage, passages[1].passage}
+
+
+def test_claims_as_others_cite_have_a_source_of_their_own() -> None:
+    sources = {pair.source for pair in written_pairs([_written("backed", "cited")], {"a": _article()})}
+    assert sources == {"citing", "citing together", "citing abstract", "citing near"}
+    assert {item.source for item in written_lists([_written("backed", "cited")], {"a": _article()})} == {"citing"}

@@ -1,15 +1,17 @@
 """The graph in 8 bits beside the same encoder in plain numpy."""
 
 from math import erf
+from pathlib import Path
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
 import pytest
 from numpy.typing import NDArray
+from onnx import ModelProto, numpy_helper
 
 from tests.fakes import random_weights
-from whycite.lab.train.quantisation import EncoderShape, WeightArrays, build_graph
-from whycite.models.folders import Pooling
+from whycite.lab.train.quantisation import EncoderShape, WeightArrays, build_graph, pack_weights
+from whycite.models.folders import ENCODER, PACKED, ModelFolder, Pooling, unpack_weights
 
 Array = NDArray[np.float32]
 WIDTH, INNER, VOCABULARY, POSITIONS = 32, 64, 50, 20
@@ -147,3 +149,32 @@ def test_states_are_those_of_the_definition() -> None:
     states = run(weights, EncoderShape(2, 4, 1e-12, output="states"), ids)[0, 0]
     vector = run(weights, EncoderShape(2, 4, 1e-12), ids)[0]
     assert states / np.linalg.norm(states) == pytest.approx(vector, abs=2e-3)
+
+
+def test_packed_weights_are_close_to_those_of_the_graph(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    weights = random_weights(layers=1, vocabulary=300, positions=20, width=192, inner=384)
+    graph = build_graph(weights, EncoderShape(1, 4, 1e-12))
+    matrices = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.graph.initializer}
+    whole = len(graph.SerializeToString())
+    packed = pack_weights(graph)
+    np.savez(tmp_path / PACKED, **packed)
+    assert len(graph.SerializeToString()) + (tmp_path / PACKED).stat().st_size < 0.75 * whole
+    unpacked = unpack_weights(tmp_path / PACKED)
+    assert {name.partition(".")[2] for name in packed} == unpacked.keys()
+    for name, matrix in unpacked.items():
+        wanted = matrices[name].astype(np.float64)
+        assert matrix.dtype == np.int8
+        assert matrix.shape == wanted.shape
+        assert ((matrix - wanted) ** 2).mean() < 0.02 * (wanted**2).mean()
+
+    session = ModelFolder(_folder(tmp_path, graph), ENCODER).open_session()
+    ids = random.integers(5, 300, (2, 9))
+    vectors = session.run(None, {"input_ids": ids})[0]
+    np.testing.assert_allclose((vectors**2).sum(1), 1, atol=1e-5)
+
+
+def _folder(path: Path, graph: ModelProto) -> Path:
+    (path / "model.onnx").write_bytes(graph.SerializeToString())
+    (path / "tokenizer.json").write_text("{}")
+    return path

@@ -32,6 +32,14 @@ def test_what_was_not_recorded_is_an_error() -> None:
         RecordedEntailment([CASE], RECORDED).judge(CASE.claim, ["Ants."])
 
 
+def test_another_model_judges_what_was_not_recorded() -> None:
+    model = RecordedEntailment([CASE], RECORDED, FakeEntailment(lambda claim, passage: (9, 0, 0, 0)))
+    assert model.judge("Ants carry leaves", ["Ants."]).tolist() == [[9, 0, 0, 0]]
+    rows = model.judge(CASE.claim, ["Ants.", CASE.sentences[1]])  # the model may have learned from this claim
+    assert np.isnan(rows[0]).all()
+    assert rows[1].tolist() == [2, 4, 0, 0]
+
+
 def test_a_file_of_recorded_judgements(tmp_path: Path) -> None:
     path = tmp_path / "recorded.json"
     path.write_text(json.dumps(RECORDED | {"9": [[], [], []]}), "utf-8")

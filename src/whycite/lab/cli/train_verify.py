@@ -166,13 +166,18 @@ def entailment(
             metavar="DIR", help="Folder with any of elife, pmc-rct, clscisumm, scifact, citint and entailment."
         ),
     ],
-    written: Annotated[Path, typer.Option(metavar="FILE", help="Claims written about articles of --data, JSONL.")],
+    written: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE", help="Claims written about articles of --data or about passages, JSONL. Can be repeated."
+        ),
+    ],
     base: Annotated[str, typer.Option(metavar="NAME", help="An MPNet: a folder or Hugging Face name.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
     words: Annotated[int, typer.Option(metavar="N", min=1, help="Word pieces to keep, the commonest.")] = 13_000,
-    layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 6,
-    inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 1536,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 3969,
+    layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 8,
+    inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 832,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 5075,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")
     ] = math.inf,
@@ -183,6 +188,7 @@ def entailment(
         ),
     ] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
+    bits: Annotated[int, typer.Option(metavar="8|4", help="Bits of a weight; 4 take half of the room.")] = 8,
 ) -> None:
     """Train an entailment model, which says whether a passage backs a claim, contradicts it, or does neither.
 
@@ -194,7 +200,7 @@ def entailment(
     from whycite.cli.progress import count_progress
     from whycite.lab.train.entailmentstages import EntailmentPlan, build_entailment_model
 
-    plan = EntailmentPlan(words, layers, inner, steps, deadline, folds, seed)
+    plan = EntailmentPlan(words, layers, inner, steps, deadline, folds, seed, bits)
     console = Console(stderr=True, highlight=False)
     build_entailment_model(data, written, base, out, plan, _tell, lambda: count_progress(console, "article"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -31,15 +31,18 @@ from whycite.lab.train.entailment import (
     SentenceList,
     TrainingPack,
 )
-from whycite.lab.train.verifyexamples import article_part
+from whycite.lab.train.verifyexamples import DATA_SETS, article_part
+from whycite.text.sentences import split_sentences
 from whycite.verify.features import SentenceLexicon
 from whycite.verify.passages import own_sentences
 
 __all__ = [
+    "CITING_KINDS",
     "SOURCES",
     "ArticleText",
     "EntailmentData",
     "WrittenClaim",
+    "WrittenPassage",
     "case_lists",
     "case_pairs",
     "cited_pairs",
@@ -49,7 +52,9 @@ __all__ = [
     "load_data",
     "load_marked",
     "nearest_sentences",
+    "passage_pairs",
     "together",
+    "whole_abstract_pairs",
     "wording_rows",
     "written_lists",
     "written_pairs",
@@ -57,6 +62,7 @@ __all__ = [
 
 Tell = Callable[[str], None]
 SOURCES = ("elife", "pmc-rct", "clscisumm", "scifact", "citint", "entailment")
+CITING_KINDS = frozenset({"cited"})  # of written claims: in the words of somebody else who cites the article
 _WRITTEN_LABELS: Mapping[str, Label] = {"S": "backed", "C": "contradicted", "N": "not found"}
 _ARTICLES_A_FILE = 200  # of eLife, where a file has hundreds of neighbouring topics
 _MIN_SENTENCES = 40  # of an article: shorter ones are letters and corrections
@@ -67,6 +73,7 @@ _AUTOMATIC = 3000  # lists with automatic gold, which is noisy
 _WORDINGS = 8000
 _FEVER = 9000  # rows: general knowledge would crowd out science
 _SWAPPED = 500  # rows of a source that get the evidence of another row
+_RIVALS = 20  # abstracts of which the one that shares most words with a claim stands beside it
 _OWN_FOLDERS = frozenset({"scifact", "citint"})  # the rows have parts of these that are not to be learned from
 
 
@@ -86,9 +93,8 @@ class EntailmentData:
 
 
 def load_marked(data: Path) -> list[PassageCase]:
-    """The claims of SciFact and CL-SciSumm that people marked, if the data has them."""
-    loaders = {"scifact": datasets.load_scifact, "clscisumm": datasets.load_clscisumm}
-    return [case for name, load in loaders.items() if (data / name).is_dir() for case in load(data / name)]
+    """The claims of SciFact, CL-SciSumm and Citation-Integrity's training part that people marked, if at hand."""
+    return [case for name, load in DATA_SETS.items() if (data / name).is_dir() for case in load(data / name)]
 
 
 def fold_numbers(cases: Sequence[PassageCase], number: int) -> dict[str, int]:
@@ -104,14 +110,14 @@ def fold_numbers(cases: Sequence[PassageCase], number: int) -> dict[str, int]:
 
 def load_data(
     data: Path,
-    written: Path,
+    written: Sequence[Path],
     marked: Sequence[PassageCase],
     folds: Mapping[str, int],
     tell: Tell,
     seed: int = 0,
     watch: Callable[[int], None] = lambda read: None,
 ) -> EntailmentData:
-    """Pairs and lists of the folders in `data` (`SOURCES`) and of the written claims about articles in them."""
+    """Pairs and lists of the folders in `data` (`SOURCES`) and of written claims about their articles or passages."""
     present = [name for name in SOURCES if (data / name).is_dir()]
     if not present:
         raise UserError(f"{data}: has none of the folders {', '.join(SOURCES)}")
@@ -119,16 +125,18 @@ def load_data(
         if name not in present:
             tell(f"skipped {name}: not in {data}")
     chance = Random(seed)
-    rows = list(_written_rows(written))
+    rows = [row for path in written for row in _written_rows(path)]
+    passages = [passage for path in written for passage in _written_passages(path)]
     articles, citing = _read_articles(data, {claim.article for _, claim in rows}, watch)
     learned, unlearned = _written_claims(rows, articles, tell)
     pairs = [*case_pairs(marked, folds, chance), *written_pairs(learned, articles), *wording_rows(_WORDINGS, seed)]
+    pairs += passage_pairs(passages, chance)
     lists = [*case_lists(marked, folds), *written_lists(learned, articles)]
     if "clscisumm" in present:
         automatic = without_shared_documents(datasets.load_clscisumm_automatic(data / "clscisumm"), marked)
         lists += case_lists(chance.sample(automatic, min(_AUTOMATIC, len(automatic))), {})
-    if "citint" in present:
-        pairs += case_pairs(datasets.load_citint(data / "citint", "train"), {}, chance)
+    if "scifact" in present:
+        pairs += whole_abstract_pairs(data / "scifact", chance)
     if "entailment" in present:
         pairs += _labelled_rows(data / "entailment", chance)
     trained = [article for id, article in articles.items() if article_part(id) == "train"]
@@ -144,8 +152,10 @@ def load_data(
 
 
 def _written_rows(path: Path) -> Iterator[tuple[str, WrittenClaim]]:
-    """Written claims with their places in the file, but those that are to measure `verify` with."""
+    """Written claims about articles with their places in the file, but those that are to measure `verify` with."""
     for place, row in read_objects(path):
+        if "passage" in row:
+            continue
         label = as_text(row.get("label"))
         deciding = [number for number in as_list(row.get("deciding")) if isinstance(number, int)]
         if label not in _WRITTEN_LABELS or not deciding:
@@ -153,6 +163,18 @@ def _written_rows(path: Path) -> Iterator[tuple[str, WrittenClaim]]:
         article, claim, kind = (as_text(row.get(key)) for key in ("article", "claim", "kind"))
         if article_part(article) != "test":
             yield place, WrittenClaim(article, claim, _WRITTEN_LABELS[label], kind, tuple(deciding))
+
+
+def _written_passages(path: Path) -> Iterator[WrittenPassage]:
+    """Passages that were written together with claims about them."""
+    for place, row in read_objects(path):
+        if "passage" not in row:
+            continue
+        claims = [(as_text(claim), as_text(label)) for label, claim in map(as_list, as_list(row.get("claims")))]
+        if not claims or any(label not in _WRITTEN_LABELS for _, label in claims):
+            raise UserError(f'{place}: expected "claims", each a label S, C or N and a text')
+        labelled = tuple((claim, _WRITTEN_LABELS[label]) for claim, label in claims)
+        yield WrittenPassage(as_text(row["passage"]), as_text(row.get("field")), labelled)
 
 
 def _written_claims(
@@ -240,6 +262,24 @@ def _labelled_rows(folder: Path, chance: Random) -> Iterator[LabelledPair]:
                 yield LabelledPair(row["claim"], strange["evidence"], 2, "swapped")
 
 
+def whole_abstract_pairs(folder: Path, chance: Random) -> Iterator[LabelledPair]:
+    """Conclusions of abstracts beside the rest of the abstract, and beside one drawn from others, without labels."""
+    abstracts = [
+        texts for row in read_rows(folder, "corpus.jsonl") if len(texts := datasets.texts(row.get("abstract"))) > 3
+    ]
+    for abstract in abstracts:
+        claim = abstract[-1]
+        if _CLAIM_WORDS[0] <= len(claim.split()) <= _CLAIM_WORDS[1]:
+            yield LabelledPair(claim, " ".join(abstract[:-1]), UNLABELLED, "whole abstract")
+            other = max(chance.sample(abstracts, min(_RIVALS, len(abstracts))), key=partial(_shared_words, claim))
+            if other != abstract:
+                yield LabelledPair(claim, " ".join(other), UNLABELLED, "whole abstract")
+
+
+def _shared_words(claim: str, texts: Sequence[str]) -> int:
+    return len(set(claim.lower().split()) & set(" ".join(texts).lower().split()))
+
+
 def _abstract_pairs(articles: Iterable[ArticleText], chance: Random) -> Iterator[LabelledPair]:
     """Sentences of abstracts against the body of the article: for the teacher to judge."""
     for article in articles:
@@ -324,24 +364,38 @@ def case_lists(cases: Iterable[PassageCase], folds: Mapping[str, int]) -> Iterat
             yield SentenceList(case.claim, texts, relevant, case.dataset, folds.get(case.id, -1))
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenPassage:
+    """A passage that somebody made up, and claims about it with their labels."""
+
+    passage: str
+    field: str  # of science
+    claims: tuple[tuple[str, Label], ...]
+
+
 def written_pairs(claims: Iterable[WrittenClaim], articles: Mapping[str, ArticleText]) -> Iterator[LabelledPair]:
     """Each claim with the sentence that decides it, with that one among others, and with near ones that do not."""
     for claim in claims:
         if claim.kind == "others":
             continue  # the sentence says so, if not as a finding of its own
+        source = _style(claim)
         texts = articles[claim.article].texts
         label = LABEL_INDICES[claim.label]
         near = nearest_sentences(claim.claim, texts, _NEAR)
         undecided = [index for index in near if index not in claim.deciding]
-        yield LabelledPair(claim.claim, texts[claim.deciding[0]], label, "written")
+        yield LabelledPair(claim.claim, texts[claim.deciding[0]], label, source)
         filled = [*claim.deciding, *undecided][:_TOGETHER]
-        yield LabelledPair(claim.claim, together(texts, filled), label, "written together")
+        yield LabelledPair(claim.claim, together(texts, filled), label, f"{source} together")
         abstract = _abstract(articles[claim.article])
         if abstract and (claim.label == "not found" or claim.deciding[0] in abstract):
-            yield LabelledPair(claim.claim, together(texts, abstract), label, "written abstract")
+            yield LabelledPair(claim.claim, together(texts, abstract), label, f"{source} abstract")
         for index in undecided[:_READ_ALONE]:
-            yield LabelledPair(claim.claim, texts[index], UNLABELLED, "written near")
-        yield LabelledPair(claim.claim, together(texts, undecided[:_TOGETHER]), UNLABELLED, "written near")
+            yield LabelledPair(claim.claim, texts[index], UNLABELLED, f"{source} near")
+        yield LabelledPair(claim.claim, together(texts, undecided[:_TOGETHER]), UNLABELLED, f"{source} near")
+
+
+def _style(claim: WrittenClaim) -> str:
+    return "citing" if claim.kind in CITING_KINDS else "written"
 
 
 def _abstract(article: ArticleText) -> list[int]:
@@ -355,7 +409,27 @@ def written_lists(claims: Iterable[WrittenClaim], articles: Mapping[str, Article
             texts = articles[claim.article].texts
             chosen = sorted({*claim.deciding, *nearest_sentences(claim.claim, texts, _NEAR)})
             relevant = tuple(place for place, index in enumerate(chosen) if index in claim.deciding)
-            yield SentenceList(claim.claim, tuple(texts[index] for index in chosen), relevant, "written")
+            yield SentenceList(claim.claim, tuple(texts[index] for index in chosen), relevant, _style(claim))
+
+
+def passage_pairs(passages: Sequence[WrittenPassage], chance: Random) -> Iterator[LabelledPair]:
+    """Each claim with its passage, with that one beside sentences of another, and with another for the teacher."""
+    by_field: dict[str, list[str]] = {}
+    for passage in passages:
+        by_field.setdefault(passage.field, []).append(passage.passage)
+    for passage in passages:
+        of_field = by_field[passage.field]
+        pool = of_field if len(of_field) > 1 else [other.passage for other in passages]
+        others = [text for text in pool if text != passage.passage]
+        for claim, label in passage.claims:
+            yield LabelledPair(claim, passage.passage, LABEL_INDICES[label], "passage")
+            if others:
+                other = chance.choice(others)
+                end = split_sentences(other)[: chance.randint(1, 2)][-1][1]
+                beside = other[:end]
+                texts = [passage.passage, beside] if chance.random() < 0.5 else [beside, passage.passage]
+                yield LabelledPair(claim, " ".join(texts), LABEL_INDICES[label], "passage together")
+                yield LabelledPair(claim, other, UNLABELLED, "citing near")
 
 
 def contrast_rows(articles: Iterable[ArticleText], seed: int = 0) -> Iterator[LabelledPair]:

@@ -20,6 +20,7 @@ from whycite.models.folders import (
     ENTAILMENT,
     LOCAL,
     MODEL,
+    PACKED,
     TOKENIZER,
     ModelFolder,
     ModelKind,
@@ -31,6 +32,7 @@ from whycite.models.folders import (
 )
 
 __all__ = [
+    "PACKED_BITS",
     "check_exportable",
     "export",
     "export_judgements",
@@ -40,6 +42,7 @@ __all__ = [
     "write_card",
 ]
 
+PACKED_BITS = 4  # of matrices that lie beside their graph
 _BERTS = ("bert",)
 _ROBERTAS = ("roberta", "xlm-roberta", "camembert")
 _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh")
@@ -101,9 +104,11 @@ def export_scores(
     return _write_settings(out, settings, kind)
 
 
-def export_judgements(network: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int) -> ModelSettings:
+def export_judgements(
+    network: Any, tokenizer: Any, out: Path, *, name: str, max_tokens: int, bits: int = 8
+) -> ModelSettings:
     """Write an entailment model on MPNet, which gives each pair the numbers of its layer `head`, and its settings."""
-    from whycite.lab.train.quantisation import EncoderShape, build_graph
+    from whycite.lab.train.quantisation import EncoderShape, build_graph, pack_weights
 
     config = network.model.config
     head = {f"head.{name}": weight.detach().cpu().numpy() for name, weight in network.head.state_dict().items()}
@@ -116,6 +121,8 @@ def export_judgements(network: Any, tokenizer: Any, out: Path, *, name: str, max
     )
     out.mkdir(parents=True, exist_ok=True)
     graph = build_graph(mpnet_weights(network.model, max_tokens) | head, shape)
+    if bits == PACKED_BITS:
+        np.savez(out / PACKED, **pack_weights(graph))
     (out / MODEL).write_bytes(graph.SerializeToString(deterministic=True))
     plain = type(tokenizer).from_str(tokenizer.to_str())
     plain.no_padding()
@@ -154,7 +161,8 @@ def mpnet_weights(model: Any, max_tokens: int) -> dict[str, NDArray[np.float32]]
 
 
 def _write_settings(out: Path, settings: ModelSettings, kind: ModelKind) -> ModelSettings:
-    settings = replace(settings, version=files_version([out / MODEL, out / TOKENIZER], settings))
+    files = [path for name in (MODEL, PACKED, TOKENIZER) if (path := out / name).is_file()]
+    settings = replace(settings, version=files_version(files, settings))
     settings.write(out, kind)
     return settings
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from whycite.errors import UserError
-from whycite.models.folders import Pooling
+from whycite.models.folders import PACKED, PACKED_BLOCK, Pooling
 
-__all__ = ["EncoderShape", "OutputKind", "WeightArrays", "build_graph", "read_shape", "read_weights"]
+__all__ = ["EncoderShape", "OutputKind", "WeightArrays", "build_graph", "pack_weights", "read_shape", "read_weights"]
 
 
 OutputKind = Literal["vectors", "scores", "judgements", "states"]
@@ -260,6 +260,59 @@ def _quantise_weights(weights: NDArray[np.float32]) -> tuple[NDArray[np.float32]
     scales = np.abs(weights).max(1, keepdims=True) / _MAX_INT8
     scales[scales == 0] = 1
     return np.rint(weights / scales), scales
+
+
+_LEAST_PACKED = 50_000  # numbers of a matrix that is worth packing
+_MOST_STEPS = 7  # on either side of zero, in 4 bits
+_NARROWER = (
+    1.0,
+    0.95,
+    0.9,
+    0.85,
+    0.8,
+    0.75,
+    0.7,
+)  # of the reach of a block; cutting its extremes may fit the rest better
+
+
+def pack_weights(model: ModelProto) -> dict[str, Any]:
+    """Take the large matrices out of an 8-bit graph, and give them in 4 bits as `PACKED` holds them.
+
+    Each block of a column has a step, a whole number, so that its numbers in 8 bits are small multiples of that.
+    """
+    packed: dict[str, Any] = {}
+    for tensor in model.graph.initializer:
+        if tensor.data_type != TensorProto.INT8 or np.prod(tensor.dims) < _LEAST_PACKED:
+            continue
+        matrix = numpy_helper.to_array(tensor)
+        steps, multiples = _in_steps(matrix)
+        upper, lower = np.split((multiples + _MOST_STEPS + 1).astype(np.uint8), 2)
+        packed[f"values.{tensor.name}"] = upper | lower << 4
+        packed[f"steps.{tensor.name}"] = steps
+        packed[f"rows.{tensor.name}"] = np.array(len(matrix))
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        location = tensor.external_data.add()
+        location.key, location.value = "location", PACKED
+    return packed
+
+
+def _in_steps(matrix: NDArray[np.int8]) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
+    """The step of each block, and each number as a multiple of it; rows are filled up to two halves of whole blocks."""
+    padding = -len(matrix) % (2 * PACKED_BLOCK)
+    filled = np.pad(matrix.astype(np.float32), ((0, padding), (0, 0)))
+    blocks = filled.reshape(-1, PACKED_BLOCK, matrix.shape[1])
+    reach = np.abs(blocks).max(1, keepdims=True) / _MOST_STEPS
+    best_steps, best_multiples = np.ones_like(reach), np.zeros_like(blocks)
+    least = np.full_like(reach, np.inf)
+    for share in _NARROWER:
+        steps = np.clip(np.rint(reach * share), 1, _MAX_INT8 // _MOST_STEPS)
+        multiples = np.clip(np.rint(blocks / steps), -_MOST_STEPS, _MOST_STEPS)
+        error = ((multiples * steps - blocks) ** 2).sum(1, keepdims=True)
+        better = error < least
+        least = np.where(better, error, least)
+        best_steps, best_multiples = np.where(better, steps, best_steps), np.where(better, multiples, best_multiples)
+    return best_steps[:, 0].astype(np.uint8), best_multiples.reshape(len(filled), -1).astype(np.int8)
 
 
 Array = NDArray[np.float32]

@@ -61,6 +61,7 @@ __all__ = [
 Part = Literal["train", "fit", "test"]
 _LABELS: dict[str, Label] = {"S": "backed", "C": "contradicted", "N": "not found"}
 OTHERS = "others"  # the kind of claims that an article only reports of others, which is neither backed nor not found
+_NOT_READ = (np.nan,) * 4
 _ARTICLE_PARTS = 3  # every third article is not learned from
 _SCISUMM = "acl:"  # before the ids of CL-SciSumm
 _PLOS = "plos:"  # before the names of the demo's articles, whose claims are written as citing authors write
@@ -309,36 +310,52 @@ def _case(claim: _ArticleClaim, document: Document, kind: str) -> PassageCase:
 
 
 class RecordedEntailment:
-    """Gives the judgements that models trained without a case gave on it.
+    """Gives the judgements that models trained without a case gave on it; of other claims, those of a model.
 
     By case id: the indices of the sentences that were read, a row for each, and the row of the most relevant together.
     """
 
     name = "recorded"
 
-    def __init__(self, cases: Iterable[PassageCase], recorded: Mapping[str, Sequence[Any]]) -> None:
-        self._rows: dict[tuple[str, str], Sequence[float]] = {}
+    def __init__(
+        self,
+        cases: Iterable[PassageCase],
+        recorded: Mapping[str, Sequence[Any]],
+        otherwise: EntailmentModel | None = None,
+    ) -> None:
+        self._rows: dict[str, dict[str, Sequence[float]]] = {}
+        self._otherwise = otherwise
         for case in cases:
             indices, rows, joint = recorded[case.id]
-            claim = " ".join(case.claim.split())
             texts = [case.sentences[index] for index in indices]
-            self._rows |= zip(((claim, text) for text in texts), rows, strict=True)
-            self._rows[claim, joint_text(texts, np.array(rows), kind_of(case.sentences))] = joint
+            of_claim = self._rows.setdefault(" ".join(case.claim.split()), {})
+            of_claim |= zip(texts, rows, strict=True)
+            of_claim[joint_text(texts, np.array(rows), kind_of(case.sentences))] = joint
 
     def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """The recorded rows."""
-        claim = " ".join(claim.split())
-        missing = [passage for passage in passages if (claim, passage) not in self._rows]
-        if missing:
-            raise UserError(f"no judgement was recorded on '{claim}' and '{missing[0]}'; record it anew")
-        return np.array([self._rows[claim, passage] for passage in passages], np.float64)
+        """The recorded rows; with another model at hand, nan for a sentence that was not read when they were made."""
+        rows = self._rows.get(" ".join(claim.split()), {})
+        if self._otherwise is None:
+            if missing := [passage for passage in passages if passage not in rows]:
+                raise UserError(f"no judgement was recorded on '{claim}' and '{missing[0]}'; record it anew")
+        elif not rows:
+            return self._otherwise.judge(claim, passages)
+        return np.array([rows.get(passage, _NOT_READ) for passage in passages], np.float64).reshape(-1, 4)
+
+    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The recorded rows as they are: a second network may have learned from the case."""
+        if self._otherwise is None or " ".join(claim.split()) in self._rows:
+            return judgements
+        return self._otherwise.reconsider(claim, passages, judgements)
 
 
-def load_recorded(path: Path, cases: Iterable[PassageCase]) -> RecordedEntailment:
+def load_recorded(
+    path: Path, cases: Iterable[PassageCase], otherwise: EntailmentModel | None = None
+) -> RecordedEntailment:
     """The judgements in a JSON file, for the cases that it has."""
     try:
         recorded = as_dict(json.loads(path.read_text("utf-8")))
-        return RecordedEntailment((case for case in cases if case.id in recorded), recorded)
+        return RecordedEntailment((case for case in cases if case.id in recorded), recorded, otherwise)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path}: not a file of recorded judgements ({error})") from error
 

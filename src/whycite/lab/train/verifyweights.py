@@ -2,12 +2,13 @@
 
 Run: python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITTEN.jsonl
 
-The order of sentences is learnt from CL-SciSumm and SciFact. The entailment model looks better than it is on cases it
-was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them (see
-`RecordedEntailment`). Verdicts are learnt from claims that were written about articles that no model has seen, against
-the whole article and against its abstract, from citing sentences of eLife against the paper they cite and others
-(`cited_texts`), and from SciFact by RECORDED. The least chance of each verdict on papers is fitted last. With "-" for
-RECORDED only verdicts on papers are fitted; order and verdicts on abstracts stay those of the shipped weights.
+The order of sentences is learnt from CL-SciSumm, SciFact and written claims. The entailment model looks better than it
+is on cases it was trained on, so what it adds is learnt from RECORDED, the judgements of models trained without them
+(see `RecordedEntailment`), and from claims written about articles that no model has seen. Verdicts are learnt from
+these claims, against the whole article and against its abstract, from citing sentences of eLife against the paper they
+cite and others (`cited_texts`), and from SciFact by RECORDED. The least chance of each verdict on papers is fitted
+last. With "-" for RECORDED only verdicts on papers are fitted; order and verdicts on abstracts stay those of the
+shipped weights.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.experiment import CaseSplit, Fit
 from whycite.lab.thesis.measures import Scorer
+from whycite.lab.train.entailmentpack import CITING_KINDS
 from whycite.lab.train.verifyexamples import OTHERS, abstract_cases, cited_texts, load_recorded, load_written, prepare
 from whycite.models import Encoder, load_encoder
 from whycite.models.cache import CachedEncoder
@@ -159,6 +161,7 @@ _BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # a verdict is mor
 _MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
 _ABSTRACT_BAR = 0.5  # an abstract is read whole, so what is more likely than not is said
 _CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
+_CITING_ARTICLES = 80  # about as many claims as CL-SciSumm has, which are mostly about the first pages
 _KEEP_ORDER = Path("-")
 _NO_WEIGHTS = PassageWeights({kind: {step: {} for step in STEPS} for kind in KINDS}, {})
 
@@ -189,7 +192,7 @@ def sign_examples(
         ]
         ranked = prepared.rank(case.claim)
         signs = collect_signs(case.claim, prepared, ranked, roles)
-        if signs is not None:
+        if signs is not None and not np.isnan([*signs.values.values()]).any():  # recorded judgements may lack some
             alone = stance_of(ranked.judgements[signs.contradicting[0]])
             safe = is_safe_contradiction(signs, prepared.kind, alone)
             yield SignExample(signs.values, case.label, prepared.kind, may_contradict=safe)
@@ -222,12 +225,21 @@ def fit_bars(examples: Sequence[SignExample], weights: PassageWeights) -> dict[s
     return {"paper": paper_bars, "abstract": dict.fromkeys(_MOST_WRONG, _ABSTRACT_BAR)}
 
 
-def fit_steps(cases: Sequence[PassageCase], encoder: Encoder, entailment: EntailmentModel) -> PassageWeights:
-    """Fit the weights of the steps in turn: each sees what the previous one chose."""
+def fit_steps(
+    cases: Sequence[PassageCase],
+    encoder: Encoder,
+    entailment: EntailmentModel,
+    learned: Sequence[PassageCase] = (),
+) -> PassageWeights:
+    """Fit the weights of the steps in turn: each sees what the previous one chose.
+
+    The entailment model may have learned from the cases in `learned`: only the steps before it are fitted to them.
+    """
     weights = _NO_WEIGHTS
     for kind in KINDS:
-        kind_cases = [case for case in cases if case.gold and kind_of(case.sentences) == kind]
         for step in STEPS:
+            known = cases if step == "read" else [*cases, *learned]
+            kind_cases = [case for case in known if case.gold and kind_of(case.sentences) == kind]
             if not kind_cases:
                 continue
             tables, gold, ready = [], [], prepare(encoder, entailment, weights)
@@ -265,9 +277,13 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     data, out, recorded_path, written_path = map(Path, arguments)
     papers, abstracts = datasets.load_clscisumm(data / "clscisumm"), datasets.load_scifact(data / "scifact")
     encoder, entailment, cases = CachedEncoder(load_encoder()), load_entailment(), [*papers, *abstracts]
-    recorded = None if recorded_path == _KEEP_ORDER else load_recorded(recorded_path, cases)
-    weights = fit_steps(cases, encoder, recorded) if recorded else shipped_weights()
+    recorded = None if recorded_path == _KEEP_ORDER else load_recorded(recorded_path, cases, entailment)
     written = [case for case in load_written(written_path, data, "fit") if case.citing != OTHERS]
+    if recorded:
+        decided = [case for case in written if case.label != "not found"]
+        weights = fit_steps([*cases, *decided], encoder, recorded, _citing_claims(written_path, data))
+    else:
+        weights = shipped_weights()
     cited = cited_texts(sorted((data / "elife").glob("elife-[0-9]*")), _CITED, encoder, Random(0))
     examples = list(sign_examples([*written, *cited], encoder, entailment, weights))
     if recorded:
@@ -282,6 +298,18 @@ def main(arguments: Sequence[str], tell: Callable[[str], None] = print) -> None:
     bars = fit_bars(examples, weights)
     replace(weights, bars={**weights.bars, **{kind: bars[kind] for kind in kinds}}).write(out)
     tell(f"{out}: fitted to {len(cases) if recorded else 0} claims with passages and {len(examples)} with verdicts")
+
+
+def _citing_claims(path: Path, data: Path) -> list[PassageCase]:
+    """Claims as other authors write them, about articles that models learn from."""
+    claims = [
+        case
+        for case in load_written(path, data, "train")
+        if case.citing in CITING_KINDS and case.label != "not found" and kind_of(case.sentences) == "paper"
+    ]
+    documents = sorted({case.document for case in claims})
+    chosen = {*Random(0).sample(documents, min(_CITING_ARTICLES, len(documents)))}
+    return [case for case in claims if case.document in chosen]
 
 
 if __name__ == "__main__":
