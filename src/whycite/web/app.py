@@ -37,6 +37,7 @@ from whycite.web.guard import (
     Receive,
     Scope,
     Send,
+    defect_detail,
     problem_body,
 )
 from whycite.web.projects.desk import ProjectDesk
@@ -92,12 +93,12 @@ def _operation_id(route: APIRoute) -> str:
     return "_".join(filter(None, (group if group != route.name else "", route.name)))
 
 
-def create(settings: ServerSettings | None = None) -> Guard:
+def create(settings: ServerSettings | None = None) -> Application:
     """The application for a library."""
     return assemble(settings or ServerSettings())[0]
 
 
-def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
+def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     """The application and the server state behind it."""
     current = CurrentLibrary(settings.library)
     question_loader, document_loader = LazyLoader(load_questions), LazyLoader(load_documents)
@@ -150,12 +151,12 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    counted = _CountedRequests(app, server.counts)
-    return Guard(counted, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
+    guarded = Guard(app, settings.rules, pages.refusal)  # around everything, so that it also guards error responses
+    return _CountedRequests(guarded, server.counts), server
 
 
 class _CountedRequests:
-    """Counts what an application answers, and in what time."""
+    """Counts what an application answers, refusals too, and in what time."""
 
     def __init__(self, app: Application, counts: RequestCounts) -> None:
         self._app, self._counts = app, counts
@@ -220,9 +221,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _defect(_: Request, error: Exception) -> Response:
     """Answer an unexpected error; the server logs it."""
-    return _problem_response(
-        500, f"An internal error occurred ({type(error).__name__}); see the server's log for details."
-    )
+    return _problem_response(500, defect_detail(error))
 
 
 _PATIENCE = 3  # seconds to finish running requests when the server stops

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 
 __all__ = [
     "COOKIE",
+    "DETAILS",
     "MEDIA_TYPE",
     "AccessRules",
     "Application",
@@ -31,6 +32,7 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "defect_detail",
     "is_loopback",
     "problem_body",
 ]
@@ -52,6 +54,19 @@ _PROBLEM_KINDS = {
     500: "defect",
     503: "busy",
     504: "too-slow",
+}
+# What problems say that are told in several places; the description of the API has them as examples.
+DETAILS = {
+    400: "The Content-Length header is invalid.",
+    401: "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
+    403: "Your token is for reading; changing the library or a project needs the other token.",
+    404: "There is no such project; it may have been deleted.",
+    408: "The request is incomplete: no data for {seconds:.0f} seconds.",
+    413: "The request is too large; the limit is {megabytes} MB.",
+    421: "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
+    500: "An internal error occurred ({error}); see the server's log for details.",
+    503: "The server is busy; try again in a moment.",
+    504: "This took longer than {seconds:.0f} seconds; try a smaller request.",
 }
 
 
@@ -76,6 +91,11 @@ class Problem(HTTPException):
     def status(self) -> int:
         """The HTTP status."""
         return self.status_code
+
+
+def defect_detail(error: BaseException) -> str:
+    """What a client learns of an unexpected error, which the server logs."""
+    return DETAILS[500].format(error=type(error).__name__)
 
 
 def problem_body(status: int, detail: str, errors: Sequence[FieldError] = ()) -> bytes:
@@ -224,10 +244,7 @@ class Guard:
         if rules.host in _ANY and not rules.hosts:
             return
         if _host(headers.get("host", "")) not in _LOOPBACK | {rules.host.lower()} | rules.hosts:
-            raise Problem(
-                421,
-                "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
-            )
+            raise Problem(421, DETAILS[421])
 
     def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")
@@ -246,13 +263,9 @@ class Guard:
         if secrets.compare_digest(token, rules.token.encode()):
             return
         if not rules.read_token or not secrets.compare_digest(token, rules.read_token.encode()):
-            raise Problem(
-                401,
-                "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
-                {"www-authenticate": "Bearer"},
-            )
+            raise Problem(401, DETAILS[401], {"www-authenticate": "Bearer"})
         if scope["method"] not in _SAFE and scope["path"].rstrip("/") not in _QUESTIONS:
-            raise Problem(403, "Your token is for reading; changing the library or a project needs the other token.")
+            raise Problem(403, DETAILS[403])
 
 
 def _host(header: str) -> str:
@@ -303,7 +316,7 @@ def _brings_files(headers: dict[str, str]) -> bool:
 def _length(headers: dict[str, str]) -> int:
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdecimal() or len(length) > 18:
-        raise Problem(400, "The Content-Length header is invalid.")
+        raise Problem(400, DETAILS[400])
     return int(length)
 
 
@@ -319,7 +332,7 @@ def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), seconds)
         except TimeoutError:
-            raise Problem(408, f"The request is incomplete: no data for {seconds:.0f} seconds.") from None
+            raise Problem(408, DETAILS[408].format(seconds=seconds)) from None
         complete = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > max_bytes:
@@ -330,7 +343,7 @@ def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
 
 
 def _too_large(max_bytes: int) -> Problem:
-    return Problem(413, f"The request is too large; the limit is {max_bytes >> 20} MB.")
+    return Problem(413, DETAILS[413].format(megabytes=max_bytes >> 20))
 
 
 async def _send_answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:

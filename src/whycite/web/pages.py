@@ -114,7 +114,7 @@ def refusal(status: int, detail: str, path: str, fields: Sequence[tuple[str, str
         "title": "This server asks for a token" if status == HTTPStatus.UNAUTHORIZED else HTTPStatus(status).phrase,
         "detail": detail,
         "needs_token": status == HTTPStatus.UNAUTHORIZED,
-        "is_wrong": any(name == "token" for name, _ in fields),
+        "is_wrong": any(name == "token" and value for name, value in fields),
         "path": quote(path, safe="/:"),
         "fields": [field for field in fields if field[0] != "token"],
     }

@@ -18,7 +18,7 @@ from fastapi import Depends, Request, UploadFile
 from fastapi.responses import Response
 
 from whycite.service.loading import CurrentLibrary, LazyLoader, warm
-from whycite.web.guard import MEDIA_TYPE, AccessRules, FieldError, Problem, problem_body
+from whycite.web.guard import DETAILS, MEDIA_TYPE, AccessRules, FieldError, Problem, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
@@ -86,18 +86,8 @@ class RequestCounts:
 
 T = TypeVar("T")
 _IDLE_SECONDS = 10.0  # to wait for running questions, which warming up would slow down
-_PROBLEM_DETAILS = {
-    400: "The Content-Length header is invalid.",
-    401: "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
-    403: "Your token is for reading; changing the library or a project needs the other token.",
-    404: "There is no such project; it may have been deleted.",
-    408: "The request is incomplete: no data for 30 seconds.",
-    413: "The request is too large; the limit is 8 MB.",
-    421: "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
-    422: "text: String should have at least 1 character",
-    500: "An internal error occurred (OSError); see the server's log for details.",
-    503: "The server is busy; try again in a moment.",
-    504: "This took longer than 60 seconds; try a smaller request.",
+_EXAMPLES = {422: "text: String should have at least 1 character"} | {
+    status: detail.format(seconds=30, megabytes=8, error="OSError") for status, detail in DETAILS.items()
 }
 
 
@@ -112,7 +102,7 @@ def _described_problem(status: int, detail: str) -> dict[str, Any]:
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: _described_problem(status, detail) for status, detail in _PROBLEM_DETAILS.items()
+    status: _described_problem(status, detail) for status, detail in sorted(_EXAMPLES.items())
 }
 
 

@@ -13,26 +13,31 @@ export function showNotes({ skipped = [], warnings = [] }) {
 
 // Opens the library, which says what was added.
 export function openLibrary({ skipped, warnings }, text) {
-  const notes = { skipped: skipped.slice(0, MAX_NOTES), warnings: warnings.slice(0, MAX_NOTES) };
+  const summary = JSON.stringify({ skipped: skipped.slice(0, MAX_NOTES), warnings: warnings.slice(0, MAX_NOTES), text });
   try {
-    sessionStorage.setItem(SUMMARY, JSON.stringify({ ...notes, text }));
+    sessionStorage.setItem(SUMMARY, summary);
   } catch {
     // Nothing may be stored: the list of papers says enough.
   }
   location.assign("/library");
 }
 
+function takeSummary() {
+  try {
+    const text = sessionStorage.getItem(SUMMARY);
+    sessionStorage.removeItem(SUMMARY);
+    return text;
+  } catch {
+    return null; // Nothing may be stored.
+  }
+}
+
 // Says once what was added on the page before.
 export function showAdded() {
-  try {
-    const added = JSON.parse(sessionStorage.getItem(SUMMARY));
-    sessionStorage.removeItem(SUMMARY);
-    if (!added) return;
-    say(get("state"), added.text);
-    showNotes(added);
-  } catch {
-    // Nothing may be stored.
-  }
+  const added = JSON.parse(takeSummary());
+  if (!added) return;
+  say(get("state"), added.text);
+  showNotes(added);
 }
 
 // Sends files, or asks for Zotero's papers without any; `done` receives what was added, and a sentence that says it.
