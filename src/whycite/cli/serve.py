@@ -24,6 +24,7 @@ __all__ = ["lsp", "mcp", "serve"]
 PORT = 8642
 _MIN_TOKEN_LENGTH = 8  # characters
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s@*]+", re.IGNORECASE)
+_ROOT_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 _PEOPLE = range(500, 60_000)  # ids of accounts that are not the system's: from 501 on macOS, from 1000 on Linux
 _EVERYWHERE = {
     "0.0.0.0": "127.0.0.1",
@@ -58,6 +59,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Host name under which a reverse proxy serves this; repeat for several."),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Path below which a reverse proxy serves this, such as /whycite."),
+    ] = "",
     allowed_origin: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,6 +90,7 @@ def serve(
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
     token = _stated_token(token_file, "WHYCITE_TOKEN")
     read_token = _stated_token(read_token_file, "WHYCITE_READ_TOKEN")
+    root = _checked_root(root_path)
     origins = frozenset(map(_checked_origin, allowed_origin or ()))
     is_exposed = not is_loopback(host) or bool(allowed_host or origins or read_token)
     if no_token and (token or is_exposed):
@@ -99,14 +105,14 @@ def serve(
     from whycite.web.app import run
     from whycite.web.serverstate import ServerSettings
 
-    address = _address(_EVERYWHERE.get(host, host), listener, required_token)
+    address = _address(_EVERYWHERE.get(host, host), listener, root, required_token)
 
     def announce() -> None:
         shown_token = "" if token else required_token  # one that was stated stays out of logs
-        shown = _address(_EVERYWHERE.get(host, host), listener, shown_token)
+        shown = _address(_EVERYWHERE.get(host, host), listener, root, shown_token)
         print(f"whycite is running at {shown} (press Ctrl-C to stop)", file=sys.stderr, flush=True)
         if host in _EVERYWHERE:
-            elsewhere = _address(socket.gethostname(), listener, shown_token)
+            elsewhere = _address(socket.gethostname(), listener, root, shown_token)
             print(f"From other machines: {elsewhere}", file=sys.stderr, flush=True)
         if token:
             print("Open it with ?token= and your token.", file=sys.stderr, flush=True)
@@ -119,6 +125,7 @@ def serve(
             AccessRules(host, required_token, read_token, hosts, origins),
             warm=True,
             projects=Path(projects).expanduser() if projects else None,
+            root_path=root,
         ),
         listener,
         announce,
@@ -149,6 +156,14 @@ def _checked_origin(origin: str) -> str:
     if not _ORIGIN.fullmatch(origin):
         raise UserError(f"'{origin}' is not an origin; give scheme and host alone, such as https://www.overleaf.com")
     return origin.lower()
+
+
+def _checked_root(path: str) -> str:
+    """The path below which the application is, without a slash at the end; "" for none."""
+    root = path.rstrip("/")
+    if root and not _ROOT_PATH.fullmatch(root):
+        raise UserError(f"'{path}' is not a path to serve this below; give one such as /whycite")
+    return root
 
 
 def _others_use_machine() -> bool:
@@ -186,12 +201,12 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(host: str, listener: socket.socket, token: str) -> str:
+def _address(host: str, listener: socket.socket, root: str, token: str) -> str:
     from urllib.parse import quote
 
     name = f"[{host}]" if ":" in host else host
     token_query = "?token=" + quote(token, safe="") if token else ""
-    return f"http://{name}:{listener.getsockname()[1]}/{token_query}"
+    return f"http://{name}:{listener.getsockname()[1]}{root}/{token_query}"
 
 
 def _open_browser(address: str) -> None:
@@ -270,9 +285,9 @@ def _server_access(address: str | None, token_file: str | None) -> tuple[str, st
         if token_file:
             raise UserError("--token-file needs --server, whose token it has")
         return "", ""
-    if not re.fullmatch(r"https?://[^\s/?#@]+/?", address):
+    if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", address):
         raise UserError(
-            f"--server {address}: give scheme, host and port alone, such as http://127.0.0.1:{PORT}; "
+            f"--server {address}: give the address alone, such as http://127.0.0.1:{PORT}; "
             "the token belongs in WHYCITE_TOKEN or a --token-file"
         )
     return address.rstrip("/"), _stated_token(token_file, "WHYCITE_TOKEN")

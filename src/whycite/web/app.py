@@ -38,6 +38,7 @@ from whycite.web.guard import (
     Scope,
     Send,
     defect_detail,
+    path_below,
     problem_body,
 )
 from whycite.web.projects.desk import ProjectDesk
@@ -152,7 +153,22 @@ def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
     guarded = Guard(app, settings.rules, pages.refusal)  # around everything, so that it also guards error responses
-    return _CountedRequests(guarded, server.counts), server
+    counted = _CountedRequests(guarded, server.counts)
+    return (_Below(settings.root_path, counted) if settings.root_path else counted), server
+
+
+class _Below:
+    """Serves an application below a path, which a reverse proxy passes on or leaves out."""
+
+    def __init__(self, root: str, app: Application) -> None:
+        self._root, self._app = root, app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            below = {**scope, "root_path": self._root}
+            scope = below | {"path": self._root + path_below(below)}
+        await self._app(scope, receive, send)
 
 
 class _CountedRequests:
@@ -179,7 +195,7 @@ class _CountedRequests:
         finally:
             # By its route, not its address: addresses have no end, and may say what somebody asked.
             route = getattr(scope.get("route"), "path", "other")
-            if scope["path"].startswith(_API) and not route.startswith(_API):
+            if path_below(scope).startswith(_API) and not route.startswith(_API):
                 route = _API + route.lstrip("/")  # newer versions of FastAPI leave out what it is included under
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._counts.add(route, method, status, time.perf_counter() - started)
@@ -213,7 +229,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     plain = type(error) is HTTPException  # from the framework, without a message of its own
-    if plain and error.status_code == 404 and not request.url.path.startswith(("/api/", "/static/")):
+    if plain and error.status_code == 404 and not path_below(request.scope).startswith(("/api/", "/static/")):
         return pages.missing(request)
     detail = _STATUS_DETAILS.get(error.status_code, str(error.detail)) if plain else str(error.detail)
     return _problem_response(error.status_code, detail, dict(error.headers or {}))

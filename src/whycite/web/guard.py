@@ -34,7 +34,9 @@ __all__ = [
     "Send",
     "defect_detail",
     "is_loopback",
+    "path_below",
     "problem_body",
+    "root_of",
 ]
 
 
@@ -161,6 +163,19 @@ class AccessRules:
     seconds: float = 30.0  # to wait for the next byte of a request
 
 
+def root_of(scope: Scope) -> str:
+    """The path below which the application is reached, such as "/whycite"; "" where it has a host of its own."""
+    root: str = scope.get("root_path", "")
+    return root.rstrip("/")
+
+
+def path_below(scope: Scope) -> str:
+    """The path of a request below that of the application, which begins with a slash."""
+    path: str = scope["path"]
+    root = root_of(scope)
+    return path.removeprefix(root) or "/" if path == root or path.startswith(f"{root}/") else path
+
+
 def is_loopback(host: str) -> bool:
     """Whether a server on this host is reachable only from this machine."""
     return host in _LOOPBACK
@@ -220,7 +235,7 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Mapping[str, str], problem: Problem) -> tuple[bytes, dict[str, str]]:
         """A problem as a page for people, or else as JSON."""
         is_opened = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-        if self._page is None or not is_opened or scope["path"].startswith(("/api/", "/static/")):
+        if self._page is None or not is_opened or path_below(scope).startswith(("/api/", "/static/")):
             return problem_body(problem.status, problem.detail), {"content-type": MEDIA_TYPE}
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         text = self._page(problem.status, problem.detail, _safe_path(scope), fields)
@@ -264,7 +279,7 @@ class Guard:
             return
         if not rules.read_token or not secrets.compare_digest(token, rules.read_token.encode()):
             raise Problem(401, DETAILS[401], {"www-authenticate": "Bearer"})
-        if scope["method"] not in _SAFE and scope["path"].rstrip("/") not in _QUESTIONS:
+        if scope["method"] not in _SAFE and path_below(scope).rstrip("/") not in _QUESTIONS:
             raise Problem(403, DETAILS[403])
 
 
@@ -291,7 +306,7 @@ def _token_in_address(scope: Scope) -> tuple[str, str] | None:
     """The address without the token in its query, which is moved to a cookie to keep it out of the browser history."""
     query = scope["query_string"].decode("latin-1")
     tokens = parse_qs(query).get("token")
-    if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
+    if scope["method"] != "GET" or not tokens or path_below(scope).startswith("/api/"):
         return None
     others = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "token"]
     address = quote(_safe_path(scope), safe="/:")
@@ -306,7 +321,8 @@ def _safe_path(scope: Scope) -> str:
 
 def _cookie(scope: Scope, token: str) -> str:
     secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a reverse proxy says
-    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict{secure}"
+    path = quote(root_of(scope), safe="/") or "/"
+    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path={path}; SameSite=Strict{secure}"
 
 
 def _brings_files(headers: dict[str, str]) -> bool:

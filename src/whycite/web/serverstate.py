@@ -41,6 +41,7 @@ class ServerSettings:
     files: int = 200  # per upload
     warm: bool = False  # load models at the start
     projects: Path | None = None  # None: the default folder
+    root_path: str = ""  # below which a proxy serves this: "/whycite"
 
 
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 600.0)  # seconds, up to the longest wait

@@ -1,6 +1,6 @@
 // Adding papers to the library, with progress.
 
-import { ask, formOf, get, make, plural, say } from "./common.js";
+import { ask, formOf, get, here, make, plural, say } from "./common.js";
 
 const SUMMARY = "whycite-added"; // what the next page says of what was added
 const MAX_NOTES = 100;
@@ -19,7 +19,7 @@ export function openLibrary({ skipped, warnings }, text) {
   } catch {
     // Nothing may be stored: the list of papers says enough.
   }
-  location.assign("/library");
+  location.assign(here("/library"));
 }
 
 function takeSummary() {
@@ -73,7 +73,7 @@ function follow(id, files, done, finish) {
     say(state, "Stopping after this paper …");
     await ask(`/api/library/uploads/${id}`, { method: "DELETE" }).catch((error) => say(state, error.message, true));
   };
-  const events = new EventSource(`/api/library/uploads/${id}`);
+  const events = new EventSource(here(`/api/library/uploads/${id}`));
   events.addEventListener("progress", (event) => {
     const told = JSON.parse(event.data);
     if (stop.disabled) return; // it is being stopped
