@@ -121,7 +121,7 @@ def _read_rows(file: Path) -> Iterator[_Row]:
         for row in filter(None, rows):
             cells = row[:width]
             cells += [""] * (width + 1 - len(cells))
-            yield _Row(*places(cells), day_first)
+            yield _Row._make((*places(cells), day_first))
     except csv.Error as error:
         raise UserError(f"{file}:{rows.line_num}: not a valid CSV file ({error})") from error
 
