@@ -154,6 +154,7 @@ NOTHING = [
     "A causal effect of light on bees is likely.",
     "Causality is hard to show with bees.",
     "Bees were known to Darwin as well.",
+    "Names that are known to the system are left out.",
     "Bees are not known to dream.",
     "We know that bees sleep.",
     "It is known from Section 2 that bees sleep.",

@@ -119,7 +119,7 @@ def gives_statistic(text: str) -> bool:
 
 _HOW_WELL = rf"(?:(?:\w+ly|{_any('degrees')}) |well[- ])*"
 _KNOWN = re.compile(
-    rf"\b(?:is|are) {_HOW_WELL}known (?:to (?-i:[a-z])|for\b)"
+    rf"\b(?:is|are) {_HOW_WELL}known (?:to (?!{_any('knowers')}\b)(?-i:[a-z])|for\b)"
     rf"|\bit (?:is|has been|has long been) {_HOW_WELL}{_any('accepted')} that\b"
     rf"|\b(?:is|are|has been|have been) (?:now |also )?(?:well|widely|generally|firmly)[- ]{_any('accepted')}\b",
     re.IGNORECASE,
