@@ -27,9 +27,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, collections, engine, library, librarypapers, projects, questions
+from whycite.web.api import check, collections, library, librarypapers, projects, questions
 from whycite.web.guard import (
     MEDIA_TYPE,
+    AccessRules,
     Application,
     FieldError,
     Guard,
@@ -45,7 +46,7 @@ from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.serverstate import RequestCounts, Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PunctualProtocol", "assemble", "create", "run"]
+__all__ = ["CountedRequests", "PunctualProtocol", "assemble", "create", "listen", "run"]
 
 
 _SLOW_THREADS = 2  # for requests that read whole documents
@@ -99,7 +100,7 @@ def create(settings: ServerSettings | None = None) -> Guard:
 
 def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     """The application and the server state behind it."""
-    current = CurrentLibrary(settings.library)
+    current = CurrentLibrary(settings.library, settings.shards)
     question_loader, document_loader = LazyLoader(load_questions), LazyLoader(load_documents)
     papers = WarmPapers()
 
@@ -138,7 +139,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (questions, check, projects, library, collections, librarypapers, engine):
+    for part in (questions, check, projects, library, collections, librarypapers):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(questions.metrics_router)
@@ -150,11 +151,11 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    counted = _CountedRequests(app, server.counts)
+    counted = CountedRequests(app, server.counts)
     return Guard(counted, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
 
 
-class _CountedRequests:
+class CountedRequests:
     """Counts what an application answers, and in what time."""
 
     def __init__(self, app: Application, counts: RequestCounts) -> None:
@@ -274,26 +275,38 @@ class PunctualProtocol(H11Protocol):
 def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
     """Serve until the program is stopped; `started` is called once the server accepts requests."""
     app, server = assemble(settings)
+    try:
+        listen(app, settings.rules, listener, started, server)
+    finally:
+        if not server.close():
+            _exit_at_once()
+
+
+def listen(
+    app: Application,
+    rules: AccessRules,
+    listener: socket.socket,
+    started: Callable[[], None],
+    server: Server | None = None,
+) -> None:
+    """Let an application answer requests until the program is stopped; `server` is the state behind it, if any."""
     config = uvicorn.Config(
-        app,
-        http=cast(Any, partial(PunctualProtocol, seconds=settings.rules.seconds)),
+        cast(Any, app),
+        http=cast(Any, partial(PunctualProtocol, seconds=rules.seconds)),
+        lifespan="off" if server is None else "auto",
         log_level="warning",
         access_log=False,  # addresses may contain a token
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
         limit_concurrency=_CONNECTIONS,
     )
-    try:
-        _UvicornServer(config, server, started).run(sockets=[listener])
-    finally:
-        if not server.close():
-            _exit_at_once()
+    _UvicornServer(config, server, started).run(sockets=[listener])
 
 
 class _UvicornServer(uvicorn.Server):
     """Reports when it has started, and ends event streams before it stops."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, on_start: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server | None, on_start: Callable[[], None]) -> None:
         super().__init__(config)
         self._server, self._on_start = server, on_start
 
@@ -305,6 +318,9 @@ class _UvicornServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, and clean up here: a process that SIGTERM ends does nothing afterwards."""
+        if self._server is None:
+            await super().shutdown(sockets)
+            return
         self._server.uploads.stop()
         await super().shutdown(sockets)
         await asyncio.to_thread(self._server.close, _PATIENCE)

@@ -31,6 +31,7 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "asks_only",
     "is_loopback",
     "problem_body",
 ]
@@ -251,8 +252,13 @@ class Guard:
                 "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
                 {"www-authenticate": "Bearer"},
             )
-        if scope["method"] not in _SAFE and scope["path"].rstrip("/") not in _QUESTIONS:
+        if not asks_only(scope):
             raise Problem(403, "Your token is for reading; changing the library or a project needs the other token.")
+
+
+def asks_only(scope: Scope) -> bool:
+    """Whether a request is a question, which changes nothing."""
+    return scope["method"] in _SAFE or scope["path"].rstrip("/") in _QUESTIONS
 
 
 def _host(header: str) -> str:

@@ -1,0 +1,277 @@
+"""Replicas answer as one server does, a lost one costs time only, and a lost shard is told."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from whycite.cli import app as command
+from whycite.errors import Busy
+from whycite.library.snapshot import SearchRequest, Shard
+from whycite.service.loading import CurrentLibrary
+from whycite.web.app import CountedRequests
+from whycite.web.guard import AccessRules, Guard
+from whycite.web.replicas import Gateway, Replica, ReplicaPlan, ask_shards
+from whycite.web.serverstate import RequestCounts, ServerSettings
+
+CLAIM = "Killer whales hit herring with their tails."
+DRAFT = ("draft.md", b"# Introduction\n\nKiller whales hit herring with their tails. Bees die of viruses.\n")
+Clients = Callable[..., TestClient]
+
+
+class RayError(Exception):
+    """As Ray has it."""
+
+
+class RayTaskError(RayError):
+    """As Ray has it, for what a task itself raised."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@pytest.fixture(autouse=True)
+def _errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors of Ray, which may not be installed."""
+    ray, errors = ModuleType("ray"), ModuleType("ray.exceptions")
+    errors.RayError, errors.RayTaskError = RayError, RayTaskError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", errors)
+
+
+class FakeAnswer:
+    """What a handle returns at once, and what comes of it."""
+
+    def __init__(self, messages: AsyncIterator[Any], lost_after: int | None) -> None:
+        self._messages, self._lost_after = messages, lost_after
+
+    def __aiter__(self) -> "FakeAnswer":
+        return self
+
+    async def __anext__(self) -> Any:
+        if self._lost_after == 0:
+            raise RayError("the actor died")
+        if self._lost_after is not None:
+            self._lost_after -= 1
+        return await anext(self._messages)
+
+    def cancel(self) -> None:
+        """Nothing to stop here."""
+
+
+class FakeHandle:
+    """The handle of replicas, the first answers of which are lost after so many batches."""
+
+    def __init__(self, replica: Any, lost: list[int | None]) -> None:
+        self._replica, self._lost = replica, lost
+        self.asked = 0
+        self.answer = self
+
+    def options(self, stream: bool) -> "FakeHandle":
+        """Answers come in batches."""
+        assert stream
+        return self
+
+    def remote(self, scope: Any, body: bytes) -> FakeAnswer:
+        """Ask."""
+        self.asked += 1
+        return FakeAnswer(self._replica.answer(scope, body), self._lost.pop(0) if self._lost else None)
+
+
+@pytest.fixture(scope="module")
+def replica(kept_library: Path) -> Replica:
+    return Replica(ServerSettings(kept_library, AccessRules()), version("whycite"))
+
+
+def gateway(
+    replica: Any,
+    library: Path,
+    lost: list[int | None] | None = None,
+    running: dict[str, int] | None = None,
+    plan: ReplicaPlan | None = None,
+) -> tuple[TestClient, FakeHandle]:
+    """A client of replicas."""
+    handle, counts = FakeHandle(replica, lost or []), RequestCounts()
+    plan = plan or ReplicaPlan("test", 1)
+    current = CurrentLibrary(library)
+    app = Gateway(handle, plan, current, lambda: running or dict.fromkeys(plan.deployments, plan.replicas), counts)
+    guard = Guard(CountedRequests(app, counts), AccessRules())
+    return TestClient(guard, base_url="http://127.0.0.1", raise_server_exceptions=False), handle
+
+
+def test_replicas_answer_as_one_server_does(kept_library: Path, client: TestClient, replica: Replica) -> None:
+    replicated, _ = gateway(replica, kept_library)
+
+    def ask(client: TestClient) -> list[tuple[int, bytes]]:
+        files = [("files", DRAFT)]
+        answers = [
+            client.post("/api/cite", json={"text": CLAIM, "explain": True}),
+            client.post("/api/cite", json={"text": ""}),
+            client.post("/api/cite/batch", json={"questions": [{"text": CLAIM}, {"text": "Queens mate."}]}),
+            client.post("/api/check", files=files),
+            client.post("/api/verify", files=files, data={"claim": CLAIM}),
+            client.get("/api/papers/nobody"),
+            client.get("/cite"),
+            client.get("/static/style.css"),
+            client.get("/nothing-here"),
+        ]
+        return [(answer.status_code, answer.content) for answer in answers]
+
+    assert ask(replicated) == ask(client)
+    events = replicated.post("/api/check/stream", files=[("files", DRAFT)]).text
+    assert "event: done" in events
+
+
+@pytest.mark.parametrize("lost", [[0], [1], [0, 1, 0]])
+def test_a_lost_replica_costs_time_only(
+    kept_library: Path, replica: Replica, lost: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whycite.web.replicas._PAUSE_SECONDS", 0.01)
+    times = len(lost)
+    client, handle = gateway(replica, kept_library, lost)
+    answer = client.post("/api/cite", json={"text": CLAIM})
+    assert answer.json()["recommendations"][0]["paper"]["title"].startswith("Killer whales")
+    assert handle.asked == times + 1
+    assert f"whycite_questions_repeated {times}" in client.get("/metrics").text
+
+
+def test_if_no_replica_answers_that_is_told(
+    kept_library: Path, replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whycite.web.replicas._PAUSE_SECONDS", 0.01)
+    client, handle = gateway(replica, kept_library, [0] * 100)
+    answer = client.post("/api/cite", json={"text": CLAIM})
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+    assert int(answer.headers["retry-after"]) > 0
+    assert handle.asked < 10
+
+
+def test_replicas_change_nothing(kept_library: Path, replica: Replica) -> None:
+    client, handle = gateway(replica, kept_library)
+    refused = [
+        client.post("/api/library/remove", json={"ids": []}),
+        client.get("/api/projects"),
+        client.get("/projects"),
+        client.delete("/api/collections/x"),
+    ]
+    assert Counter(answer.status_code for answer in refused) == {403: 4}
+    assert "without --ray" in refused[0].json()["detail"]
+    assert handle.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("running", "status", "code"),
+    [
+        ({"replicas": 3, "shard-1": 3, "shard-2": 3}, "ok", 200),
+        ({"replicas": 2, "shard-1": 3, "shard-2": 3}, "degraded", 200),
+        ({"replicas": 3, "shard-1": 1, "shard-2": 3}, "degraded", 200),
+        ({"replicas": 3, "shard-1": 3, "shard-2": 0}, "down", 503),
+        ({"replicas": 0, "shard-1": 3, "shard-2": 3}, "down", 503),
+    ],
+)
+def test_what_is_lost_is_told(
+    kept_library: Path, replica: Replica, running: dict[str, int], status: str, code: int
+) -> None:
+    client, _ = gateway(replica, kept_library, running=running, plan=ReplicaPlan("test", 3, 2))
+    answer = client.get("/api/health")
+    assert (answer.status_code, answer.json()["status"], answer.json()["documents"]) == (code, status, 2)
+    assert answer.json()["processes"]["shard-2"] == {"running": running["shard-2"], "wanted": 3}
+    metrics = client.get("/metrics").text
+    assert f'whycite_processes_running{{deployment="shard-2"}} {running["shard-2"]}' in metrics
+    assert 'whycite_processes_wanted{deployment="replicas"} 3' in metrics
+
+
+def test_answers_are_counted_by_route(kept_library: Path, replica: Replica) -> None:
+    client, _ = gateway(replica, kept_library)
+    for text in (CLAIM, CLAIM, ""):
+        client.post("/api/cite", json={"text": text})
+    client.get("/secret-words")
+    metrics = client.get("/metrics").text
+    assert 'whycite_requests_total{route="/api/cite",method="POST",status="200"} 2' in metrics
+    assert 'whycite_requests_total{route="/api/cite",method="POST",status="422"} 1' in metrics
+    assert "secret-words" not in metrics
+    assert re.search(r"^# TYPE whycite_processes_running gauge$", metrics, re.MULTILINE)
+
+
+class FakeShard:
+    """The handle of a shard, some of whose answers do not come."""
+
+    def __init__(self, shard: Shard, errors: list[Exception]) -> None:
+        self._shard, self._errors = shard, errors
+        self.search = self
+
+    def remote(self, request: SearchRequest) -> "FakeShard":
+        """Ask."""
+        self._request = request
+        return self
+
+    def result(self, timeout_s: float) -> Any:
+        """The answer, or an error."""
+        assert timeout_s > 0
+        if self._errors:
+            raise self._errors.pop(0)
+        return self._shard.search(self._request)
+
+
+def _sharded(library: Path, errors: list[Exception]) -> ServerSettings:
+    shards = [FakeShard(Shard(library, number, 2), errors if number else []) for number in range(2)]
+    return ServerSettings(library, shards=lambda request: ask_shards(shards, request))
+
+
+def test_a_shard_that_comes_back_costs_time_only(
+    kept_library: Path, client_of: Clients, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whycite.web.replicas._PAUSE_SECONDS", 0.01)
+    errors: list[Exception] = [RayError("the actor died"), TimeoutError()]
+    settings = _sharded(kept_library, errors)
+    question = {"text": CLAIM, "explain": True}
+    sharded = client_of(kept_library, shards=settings.shards)
+    assert sharded.post("/api/cite", json=question).json() == client.post("/api/cite", json=question).json()
+    assert not errors
+
+
+def test_a_lost_shard_is_told_and_never_left_out(
+    kept_library: Path, client_of: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whycite.web.replicas._PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("whycite.web.replicas._SHARD_SECONDS", 0.2)
+    settings = _sharded(kept_library, [RayError("the actor died")] * 1_000)
+    answer = client_of(kept_library, shards=settings.shards).post("/api/cite", json={"text": CLAIM})
+    assert answer.status_code == 503
+    assert "part 2 of 2 of the library does not answer" in answer.json()["detail"]
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_what_a_shard_itself_says_is_told(kept_library: Path, client_of: Clients) -> None:
+    told = RayTaskError(Busy("does not have version 7 of the library here"))
+    settings = _sharded(kept_library, [told])
+    answer = client_of(kept_library, shards=settings.shards).post("/api/cite", json={"text": CLAIM})
+    assert (answer.status_code, answer.json()["detail"]) == (503, "does not have version 7 of the library here")
+
+
+def test_replicas_of_another_release_do_not_start(kept_library: Path) -> None:
+    with pytest.raises(Exception, match=r"and the server 0\.0\.0"):
+        Replica(ServerSettings(kept_library), "0.0.0")
+
+
+def test_without_the_extra_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch, kept_library: Path) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    answer = CliRunner().invoke(command, ["serve", "--ray", "local", "--library", str(kept_library)])
+    assert answer.exit_code != 0
+    assert "pip install 'whycite[scale]'" in str(answer.exception) + answer.output
+
+
+@pytest.mark.parametrize("option", ["--replicas", "--shards"])
+def test_replicas_need_a_cluster(option: str) -> None:
+    answer = CliRunner().invoke(command, ["serve", option, "2"])
+    assert answer.exit_code != 0
+    assert "are for --ray" in str(answer.exception) + answer.output
