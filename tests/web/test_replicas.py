@@ -1,5 +1,6 @@
 """Replicas answer as one server does, a lost one costs time only, and a lost shard is told."""
 
+import asyncio
 import re
 import sys
 from collections import Counter
@@ -51,8 +52,8 @@ def _errors(monkeypatch: pytest.MonkeyPatch) -> None:
 class FakeAnswer:
     """What a handle returns at once, and what comes of it."""
 
-    def __init__(self, messages: AsyncIterator[Any], lost_after: int | None) -> None:
-        self._messages, self._lost_after = messages, lost_after
+    def __init__(self, messages: AsyncIterator[Any], lost_after: int | None, cancel: Callable[[], None]) -> None:
+        self._messages, self._lost_after, self.cancel = messages, lost_after, cancel
 
     def __aiter__(self) -> "FakeAnswer":
         return self
@@ -64,9 +65,6 @@ class FakeAnswer:
             self._lost_after -= 1
         return await anext(self._messages)
 
-    def cancel(self) -> None:
-        """Nothing to stop here."""
-
 
 class FakeHandle:
     """The handle of replicas, the first answers of which are lost after so many batches."""
@@ -75,6 +73,7 @@ class FakeHandle:
         self._replica, self._lost = replica, lost
         self.asked = 0
         self.answer = self
+        self.cancel: Callable[[], None] = lambda: None
 
     def options(self, stream: bool) -> "FakeHandle":
         """Answers come in batches."""
@@ -84,7 +83,7 @@ class FakeHandle:
     def remote(self, scope: Any, body: bytes) -> FakeAnswer:
         """Ask."""
         self.asked += 1
-        return FakeAnswer(self._replica.answer(scope, body), self._lost.pop(0) if self._lost else None)
+        return FakeAnswer(self._replica.answer(scope, body), self._lost.pop(0) if self._lost else None, self.cancel)
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +152,35 @@ def test_if_no_replica_answers_that_is_told(
     assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
     assert int(answer.headers["retry-after"]) > 0
     assert handle.asked < 10
+
+
+def test_a_question_that_nobody_waits_for_is_cancelled(kept_library: Path) -> None:
+    async def leave() -> bool:
+        is_cancelled = asyncio.Event()
+
+        class Endless:
+            """Answers nothing until it is cancelled."""
+
+            async def answer(self, scope: Any, body: bytes) -> AsyncIterator[list[Any]]:
+                yield []
+                await is_cancelled.wait()
+                raise RuntimeError("cancelled")
+
+        handle = FakeHandle(Endless(), [])
+        handle.cancel = is_cancelled.set
+        app = Gateway(handle, ReplicaPlan("test", 1), CurrentLibrary(kept_library), dict, RequestCounts())
+        messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"{}", "more_body": False}]
+
+        async def receive() -> Any:
+            return messages.pop()
+
+        async def send(message: Any) -> None:
+            raise AssertionError(message)
+
+        await asyncio.wait_for(app({"type": "http", "method": "POST", "path": "/api/cite"}, receive, send), 30)
+        return is_cancelled.is_set()
+
+    assert asyncio.run(leave())
 
 
 def test_replicas_change_nothing(kept_library: Path, replica: Replica) -> None:
