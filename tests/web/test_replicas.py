@@ -164,7 +164,7 @@ def test_a_question_that_nobody_waits_for_is_cancelled(kept_library: Path) -> No
             async def answer(self, scope: Any, body: bytes) -> AsyncIterator[list[Any]]:
                 yield []
                 await is_cancelled.wait()
-                raise RuntimeError("cancelled")
+                raise RayError("cancelled")
 
         handle = FakeHandle(Endless(), [])
         handle.cancel = is_cancelled.set
@@ -181,6 +181,41 @@ def test_a_question_that_nobody_waits_for_is_cancelled(kept_library: Path) -> No
         return is_cancelled.is_set()
 
     assert asyncio.run(leave())
+
+
+def test_an_answer_that_was_sent_is_not_cancelled(kept_library: Path) -> None:
+    async def finish() -> bool:
+        is_sent, is_cancelled = asyncio.Event(), asyncio.Event()
+
+        class Slow:
+            """Takes a while to end after its last message."""
+
+            async def answer(self, scope: Any, body: bytes) -> AsyncIterator[list[Any]]:
+                yield []
+                yield [{"type": "http.response.start", "status": 200, "headers": [], "route": "/"}]
+                yield [{"type": "http.response.body", "body": b"all"}]
+                await asyncio.sleep(0.05)
+
+        handle = FakeHandle(Slow(), [])
+        handle.cancel = is_cancelled.set
+        app = Gateway(handle, ReplicaPlan("test", 1), CurrentLibrary(kept_library), dict, RequestCounts())
+        messages = [{"type": "http.request", "body": b"{}", "more_body": False}]
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            await is_sent.wait()  # servers say that they left when all is sent
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if "body" in message:
+                is_sent.set()
+                await asyncio.sleep(0)
+
+        await asyncio.wait_for(app({"type": "http", "method": "POST", "path": "/api/cite"}, receive, send), 30)
+        return is_sent.is_set() and not is_cancelled.is_set()
+
+    assert asyncio.run(finish())
 
 
 def test_replicas_change_nothing(kept_library: Path, replica: Replica) -> None:

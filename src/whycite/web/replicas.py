@@ -180,7 +180,7 @@ class Gateway:
 
         question = {name: value for name, value in scope.items() if name in _SENT_ON}
         body = await _body(receive)
-        has_begun = False
+        has_begun = is_complete = False
         for attempt in range(_ATTEMPTS):
             answer = self._replicas.options(stream=True).answer.remote(question, body)
             leaving = asyncio.ensure_future(_left(receive))
@@ -192,23 +192,22 @@ class Gateway:
                         if "route" in message:
                             scope["route"] = _Route(message.pop("route"))
                         has_begun = True
+                        is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+                        if is_complete:
+                            leaving.cancel()  # from now on the server says that they left, whether they did or not
                         await send(message)
                 return
-            except RayTaskError:
-                raise
             except TimeoutError:
                 answer.cancel()
                 break
             except RayError as error:
-                if has_begun:
+                if is_complete or (leaving.done() and not leaving.cancelled()):  # nobody waits for more
+                    return
+                if has_begun or isinstance(error, RayTaskError):
                     raise
                 _LOG.warning("a replica was lost (%s); its questions are asked again", type(error).__name__)
                 self._repeated += 1
                 await asyncio.sleep(_PAUSE_SECONDS * (attempt + 1))
-            except Exception:
-                if leaving.done():  # nobody waits for the answer
-                    return
-                raise
             finally:
                 leaving.cancel()
         raise Problem(503, "No replica answers; try again in a moment.", {"retry-after": "10"})
