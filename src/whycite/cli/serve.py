@@ -12,12 +12,17 @@ import threading
 from contextlib import redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whycite.cli.terminal import LibraryPath
 from whycite.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from whycite.web.guard import AccessRules
 
 __all__ = ["lsp", "mcp", "serve"]
 
@@ -81,10 +86,37 @@ def serve(
             help="Where projects are kept, also $WHYCITE_PROJECTS; by default in your data folder.",
         ),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Answer with several processes of a Ray cluster; `local` starts one on this machine.",
+        ),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=1_000, help="Processes that answer, with --ray.", show_default="2"),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1_000,
+            help="Parts of the library that are searched by processes of their own, with --ray; as many of each part "
+            "as of --replicas.",
+            show_default="1",
+        ),
+    ] = None,
     library: LibraryPath = None,
 ) -> None:
     """Start the web application: cite, check, verify and manage your library in a browser."""
     from whycite.web.guard import AccessRules, is_loopback
+
+    if ray is None and (replicas or shards):
+        raise UserError("--replicas and --shards are for --ray; give the address of a cluster, or --ray local")
+    if ray is not None and find_spec("ray") is None:
+        raise MissingExtra("--ray", "scale")
 
     if not host.strip():
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
@@ -101,10 +133,6 @@ def serve(
     required_token = token or (secrets.token_urlsafe(24) if needs_token else "")
     hosts = frozenset(name.strip().lower().rstrip(".") for name in allowed_host or ())
     listener = _bind_socket(host, port)
-    gc.disable()  # until everything is loaded, which takes a tenth less time
-    from whycite.web.app import run
-    from whycite.web.serverstate import ServerSettings
-
     address = _address(_EVERYWHERE.get(host, host), listener, root, required_token)
 
     def announce() -> None:
@@ -119,17 +147,41 @@ def serve(
         if not no_browser:
             threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
-    run(
-        ServerSettings(
-            Path(library) if library else None,
-            AccessRules(host, required_token, read_token, hosts, origins),
-            warm=True,
-            projects=Path(projects).expanduser() if projects else None,
-            root_path=root,
-        ),
-        listener,
-        announce,
-    )
+    rules = AccessRules(host, required_token, read_token, hosts, origins)
+    if ray is not None:
+        _serve_replicas(ray, replicas or 2, shards or 1, library, rules, root, listener, announce)
+        return
+    gc.disable()  # until everything is loaded, which takes a tenth less time
+    from whycite.web.app import run
+    from whycite.web.serverstate import ServerSettings
+
+    place = Path(library) if library else None
+    folder = Path(projects).expanduser() if projects else None
+    run(ServerSettings(place, rules, warm=True, projects=folder, root_path=root), listener, announce)
+
+
+def _serve_replicas(
+    address: str,
+    replicas: int,
+    shards: int,
+    library: str | None,
+    rules: AccessRules,
+    root: str,
+    listener: socket.socket,
+    announce: Callable[[], None],
+) -> None:
+    """Serve with the processes of a Ray cluster."""
+    from whycite.library.cluster import LOCAL, connected
+
+    processes = replicas * (1 if shards == 1 else 1 + shards)
+    with connected(address, processes if address == LOCAL else None):  # before LanceDB, whose threads do not survive it
+        from whycite.web.replicas import ReplicaPlan, serve_replicas
+        from whycite.web.serverstate import ServerSettings
+
+        print(f"whycite: starting {processes} processes", file=sys.stderr, flush=True)
+        name = f"whycite-{socket.gethostname()}-{listener.getsockname()[1]}"  # of one that was killed, to replace it
+        settings = ServerSettings(Path(library) if library else None, rules, root_path=root)
+        serve_replicas(settings, ReplicaPlan(name, replicas, shards), listener, announce)
 
 
 def _stated_token(file: str | None, variable: str) -> str:

@@ -27,9 +27,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, collections, engine, library, librarypapers, projects, questions
+from whycite.web.api import check, collections, library, librarypapers, projects, questions
 from whycite.web.guard import (
     MEDIA_TYPE,
+    AccessRules,
     Application,
     FieldError,
     Guard,
@@ -47,7 +48,7 @@ from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.serverstate import RequestCounts, Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PunctualProtocol", "assemble", "create", "run"]
+__all__ = ["PunctualProtocol", "assemble", "create", "guarded", "listen", "run"]
 
 
 _SLOW_THREADS = 2  # for requests that read whole documents
@@ -101,7 +102,7 @@ def create(settings: ServerSettings | None = None) -> Application:
 
 def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     """The application and the server state behind it."""
-    current = CurrentLibrary(settings.library)
+    current = CurrentLibrary(settings.library, settings.shards)
     question_loader, document_loader = LazyLoader(load_questions), LazyLoader(load_documents)
     papers = WarmPapers()
 
@@ -140,7 +141,7 @@ def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (questions, check, projects, library, collections, librarypapers, engine):
+    for part in (questions, check, projects, library, collections, librarypapers):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(questions.metrics_router)
@@ -152,9 +153,14 @@ def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    guarded = Guard(app, settings.rules, pages.refusal)  # around everything, so that it also guards error responses
-    counted = _CountedRequests(guarded, server.counts)
-    return (_Below(settings.root_path, counted) if settings.root_path else counted), server
+    return guarded(app, settings, server.counts), server
+
+
+def guarded(app: Application, settings: ServerSettings, counts: RequestCounts) -> Application:
+    """An application behind its guard, below its path, whose answers are counted."""
+    # The guard is around everything, so that it also guards error responses.
+    counted = _CountedRequests(Guard(app, settings.rules, pages.refusal), counts)
+    return _Below(settings.root_path, counted) if settings.root_path else counted
 
 
 class _Below:
@@ -289,26 +295,38 @@ class PunctualProtocol(H11Protocol):
 def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
     """Serve until the program is stopped; `started` is called once the server accepts requests."""
     app, server = assemble(settings)
+    try:
+        listen(app, settings.rules, listener, started, server)
+    finally:
+        if not server.close():
+            _exit_at_once()
+
+
+def listen(
+    app: Application,
+    rules: AccessRules,
+    listener: socket.socket,
+    started: Callable[[], None],
+    server: Server | None = None,
+) -> None:
+    """Let an application answer requests until the program is stopped; `server` is the state behind it, if any."""
     config = uvicorn.Config(
-        app,
-        http=cast(Any, partial(PunctualProtocol, seconds=settings.rules.seconds)),
+        cast(Any, app),
+        http=cast(Any, partial(PunctualProtocol, seconds=rules.seconds)),
+        lifespan="off" if server is None else "auto",
         log_level="warning",
         access_log=False,  # addresses may contain a token
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
         limit_concurrency=_CONNECTIONS,
     )
-    try:
-        _UvicornServer(config, server, started).run(sockets=[listener])
-    finally:
-        if not server.close():
-            _exit_at_once()
+    _UvicornServer(config, server, started).run(sockets=[listener])
 
 
 class _UvicornServer(uvicorn.Server):
     """Reports when it has started, and ends event streams before it stops."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, on_start: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server | None, on_start: Callable[[], None]) -> None:
         super().__init__(config)
         self._server, self._on_start = server, on_start
 
@@ -320,6 +338,9 @@ class _UvicornServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, and clean up here: a process that SIGTERM ends does nothing afterwards."""
+        if self._server is None:
+            await super().shutdown(sockets)
+            return
         self._server.uploads.stop()
         await super().shutdown(sockets)
         await asyncio.to_thread(self._server.close, _PATIENCE)

@@ -32,6 +32,7 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "asks_only",
     "defect_detail",
     "is_loopback",
     "path_below",
@@ -279,8 +280,13 @@ class Guard:
             return
         if not rules.read_token or not secrets.compare_digest(token, rules.read_token.encode()):
             raise Problem(401, DETAILS[401], {"www-authenticate": "Bearer"})
-        if scope["method"] not in _SAFE and path_below(scope).rstrip("/") not in _QUESTIONS:
+        if not asks_only(scope):
             raise Problem(403, DETAILS[403])
+
+
+def asks_only(scope: Scope) -> bool:
+    """Whether a request is a question, which changes nothing."""
+    return scope["method"] in _SAFE or path_below(scope).rstrip("/") in _QUESTIONS
 
 
 def _host(header: str) -> str:

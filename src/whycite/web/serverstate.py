@@ -6,13 +6,13 @@ import gc
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, UploadFile
 from fastapi.responses import Response
@@ -25,7 +25,19 @@ from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PROBLEMS", "CurrentServer", "RequestCounts", "Server", "ServerSettings", "json_response", "receive_uploads"]
+if TYPE_CHECKING:
+    from whycite.library.snapshot import AskShards
+
+__all__ = [
+    "EXPOSITION",
+    "PROBLEMS",
+    "CurrentServer",
+    "RequestCounts",
+    "Server",
+    "ServerSettings",
+    "json_response",
+    "receive_uploads",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +54,10 @@ class ServerSettings:
     warm: bool = False  # load models at the start
     projects: Path | None = None  # None: the default folder
     root_path: str = ""  # below which a proxy serves this: "/whycite"
+    shards: AskShards | None = None  # None: this process searches the library itself
 
 
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"  # Prometheus's text format
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 600.0)  # seconds, up to the longest wait
 
 
@@ -64,8 +78,16 @@ class RequestCounts:
             for place, limit in enumerate(_BUCKETS):
                 self._within[route][place] += seconds <= limit
 
-    def lines(self) -> list[str]:
-        """The counts in Prometheus's text format."""
+    def exposition(self, gauges: Mapping[str, float | Mapping[str, float]]) -> str:
+        """Gauges by name, some of them by deployment, and the counts, in Prometheus's text format."""
+        lines = []
+        for name, value in gauges.items():
+            values = value.items() if isinstance(value, Mapping) else [("", value)]
+            lines.append(f"# TYPE {name} gauge")
+            lines += [f'{name}{{deployment="{of}"}} {number}' if of else f"{name} {number}" for of, number in values]
+        return "\n".join([*lines, *self._lines(), ""])
+
+    def _lines(self) -> list[str]:
         with self._lock:
             answers, seconds = dict(self._answers), dict(self._seconds)
             within = {route: list(counts) for route, counts in self._within.items()}
@@ -134,9 +156,9 @@ class Server:
         """Run a slow function without waiting for it."""
         return self.slow.submit(lambda: self._when_ready(function, (self.question_loader, self.document_loader)))
 
-    def warm(self) -> None:
+    def warm(self) -> Future[None]:
         """Load everything in the background."""
-        self.slow.submit(self._warm)
+        return self.slow.submit(self._warm)
 
     def close(self, seconds: float = 0.0) -> bool:
         """Accept no more work, and wait for what is running; returns whether all of it finished."""
