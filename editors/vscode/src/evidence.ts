@@ -58,7 +58,7 @@ function button(command: string, title: string, target: Target): string {
 }
 
 function paper(item: Paper): string {
-  const about = [item.byline, item.match].filter(Boolean).map(escape).join(" · ");
+  const about = [item.byline, item.match ?? ""].filter(Boolean).map(escape).join(" · ");
   const quotes = item.quotes
     .map((quote) => `<blockquote>${escape(quote.text)}<footer>${escape(quote.source)}</footer></blockquote>`)
     .join("");
