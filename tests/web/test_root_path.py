@@ -64,7 +64,8 @@ def test_every_address_on_a_page_is_below_the_path(below: TestClient) -> None:
         assert f"{ROOT}/static/style.css" in links, page
         assert [link for link in links if not link.startswith(f"{ROOT}/")] == [], page
     assert below.get("/static/common.js", headers=own).status_code == 200
-    assert below.get("/api/none", headers=own).json()["detail"].startswith("Nothing found")
+    for none in ("/api/none", "/static/none.js"):
+        assert below.get(none, headers=own).json()["detail"].startswith("Nothing found")
     described = below.get("/api/openapi.json", headers=own).json()
     assert described["servers"] == [{"url": ROOT}]
     counted = below.get("/metrics", headers=own).text

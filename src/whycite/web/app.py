@@ -22,6 +22,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from whycite.errors import Busy, MissingExtra, UserError
@@ -235,7 +236,8 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     plain = type(error) is HTTPException  # from the framework, without a message of its own
-    if plain and error.status_code == 404 and not path_below(request.scope).startswith(("/api/", "/static/")):
+    is_file = isinstance(request.scope.get("endpoint"), StaticFiles)
+    if plain and error.status_code == 404 and not is_file and not path_below(request.scope).startswith(_API):
         return pages.missing(request)
     detail = _STATUS_DETAILS.get(error.status_code, str(error.detail)) if plain else str(error.detail)
     return _problem_response(error.status_code, detail, dict(error.headers or {}))
