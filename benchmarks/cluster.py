@@ -35,14 +35,14 @@ def processor_seconds(arguments: list[str], cache: Path) -> float:
     environment = os.environ | {"WHYCITE_CACHE": str(cache)}
     command = subprocess.Popen([str(PROGRAM), *arguments], env=environment, stdout=subprocess.DEVNULL)
     while command.poll() is None:
-        spent |= _ticks(os.getpid())
+        spent |= ticks_below(os.getpid())
         time.sleep(0.2)
     if command.returncode:
         sys.exit(f"whycite {' '.join(arguments)} failed")
     return sum(spent.values()) / TICKS
 
 
-def _ticks(root: int) -> dict[tuple[int, int], int]:
+def ticks_below(root: int) -> dict[tuple[int, int], int]:
     """The processor time of each process below one, by its id and start."""
     parents, ticks = {}, {}
     for place in Path("/proc").glob("[0-9]*"):

@@ -2,6 +2,9 @@
 
     python benchmarks/judged.py [DATA] [--labels FILE] [--part test] [--model DIR]
 
+The parts: "train", which the bundled weights were fitted to; "test", of other documents, set aside; and "second", read
+later, of sentences that no weights were fitted to, in documents of "train" and more.
+
 A reader labelled sentences without seeing what the authors cite there or what the model says: 2 plainly needs a
 citation, 1 arguable, 0 needs none. "As it is" are sentences without a citation, read with the marks of neighbours that
 cite, as in a finished draft; "nothing cited yet" are any, read as if no sentence of the draft cited. Sentences that
@@ -54,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--labels", type=Path, default=LABELS)
-    parser.add_argument("--part", choices=["train", "test"], default="test")
+    parser.add_argument("--part", choices=["train", "test", "second"], default="test")
     parser.add_argument("--model")
     parser.add_argument("--reports", type=float, nargs="*", default=REPORTS)
     options = parser.parse_args()

@@ -266,3 +266,23 @@ def test_unknown_rules_are_named_once(run, ruled: Path) -> None:  # type: ignore
     assert warning.startswith(f"{ruled}:9: a comment ignores the unknown rule 'own-resutl'; the rules are: caption, ")
     with pytest.raises(UserError, match="unknown rule 'own-resutl'"):
         run(ruled, ignore_rules=["own-resutl"])
+
+
+def test_a_folder_with_several_drafts_says_which_are_not_checked(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "drafts"
+    folder.mkdir()
+    for name in ("a.md", "b.md", "README.md"):
+        (folder / name).write_text("# Introduction\n\nBees sleep at night.\n", "utf-8")
+    (folder / "figure.pdf").write_bytes(b"%PDF-1.4\n")
+    checked = run(folder)
+    assert checked.document.path == str(folder / "a.md")
+    assert f"{folder}: has other drafts, which are not checked: b.md; name each to check it" in checked.warnings
+    assert not any("other drafts" in warning for warning in run(folder / "b.md").warnings)
+
+
+def test_an_entry_that_has_only_a_key_is_not_proposed(run, draft: Path) -> None:  # type: ignore[no-untyped-def]
+    with (draft.parent / "refs.bib").open("a", encoding="utf-8") as bibliography:
+        bibliography.write("\n@article{rest2020night,\n}\n")
+    keys = {paper.key for finding in run(draft).findings for paper in finding.recommendations}
+    assert "Kaiser1988" in keys
+    assert "rest2020night" not in keys

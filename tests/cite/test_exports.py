@@ -68,6 +68,19 @@ def _read_back(parse: Callable[[str, str], tuple[list[Reference], list[str]]], t
 PARSERS = {"bibtex": bibtex.parse, "csl": csljson.parse, "ris": ris.parse}
 
 
+def _spread(reference: Reference, format: str) -> Reference:
+    """A reference as a format writes it: in BibTeX, initials stand apart ("Seeley, T. D.")."""
+
+    def apart(names: tuple[str, ...]) -> tuple[str, ...]:
+        if format != "bibtex":
+            return names
+        pattern = re.compile(r"(?<=[^A-Z,], )[A-Z]{2,3}$")
+        return tuple(pattern.sub(lambda initials: " ".join(f"{letter}." for letter in initials[0]), n) for n in names)
+
+    publication = replace(reference.publication, editors=apart(reference.publication.editors))
+    return replace(reference, authors=apart(reference.authors), publication=publication)
+
+
 def _paper(reference: Reference) -> Paper:
     return Paper(
         paper_key(reference), reference.title, reference.authors, reference.year, reference.venue, reference.doi,
@@ -108,7 +121,7 @@ def test_every_field_of_the_source_is_exported(run: Run, library: Path, format: 
     assert book.isbn == "9780306406157"
     for reference in (journal, chapter, book, document.paper):
         after = exported[reference.title]
-        assert after == replace(reference, id=after.id, text="")
+        assert after == replace(_spread(reference, format), id=after.id, text="")
 
 
 def test_bibtex_is_written_as_people_write_it(run: Run, library: Path) -> None:
@@ -159,7 +172,7 @@ def test_real_references_keep_every_field(
     fields = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn")
     lost = [
         (name, getattr(before, name), getattr(after, name))
-        for reference, copy in zip(real_references, exported, strict=True)
+        for reference, copy in zip((_spread(one, format) for one in real_references), exported, strict=True)
         for before, after, names in [
             (reference, copy, fields),
             (reference.publication, copy.publication, [*Publication.__dataclass_fields__][1:]),

@@ -30,6 +30,21 @@ def back(*papers: Paper) -> list[Reference]:
     return references
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Turney, SG", "Turney, S. G."),
+        ("van der Berg, ABC", "van der Berg, A. B. C."),
+        ("Turney, S G", "Turney, S G"),
+        ("Li, Bo", "Li, Bo"),
+        ("WANG, LI", "WANG, LI"),
+        ("Lee, K", "Lee, K"),
+    ],
+)
+def test_initials_stand_apart_since_styles_keep_the_first_letter_of_each(name: str, written: str) -> None:
+    assert f"author = {{{written}}}" in as_bibtex([paper("Bees", [name])])
+
+
 def test_an_entry() -> None:
     dyer = paper(
         "A simple, fast, and effective reparameterization of IBM model 2",

@@ -123,7 +123,7 @@ def test_a_check_goes_on_until_it_is_stopped(tmp_path: Path) -> None:
         main.unlink()
         said = process.stderr.readline()
         assert "main.tex" in said
-        assert "checked in" in process.stderr.readline()
+        assert "not checked at" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert "stopped" in process.stderr.read()
         assert process.wait(100) == 130

@@ -50,7 +50,11 @@ def test_the_hook_fails_on_a_sentence_that_needs_a_citation(project: Path) -> No
 
 @pytest.mark.parametrize(
     ("file", "runs"),
-    [("main.tex", True), ("a/b.md", True), ("p.typ", True), ("refs.bib", True), ("code.py", False), ("x.text", False)],
+    [
+        *((name, True) for name in ("main.tex", "a/b.md", "p.typ", "refs.bib", "THESIS.TEX", "draft.docx", "d.odt")),
+        *((name, True) for name in (".whycite.toml", "paper/.whycite.toml")),
+        *((name, False) for name in ("code.py", "x.text", "pyproject.toml")),
+    ],
 )
 def test_the_hook_runs_when_a_draft_changes(file: str, runs: bool) -> None:
     assert bool(re.search(_hook()["files"], file)) == runs

@@ -125,6 +125,14 @@ def test_what_is_accepted_is_written(review: Review, draft: Path, lines: list[st
         assert (draft.parent / "refs.bib").read_text("utf-8") == BIB
 
 
+def test_the_chance_is_told_of_the_paper_that_is_asked_about_only(review: Review, draft: Path) -> None:
+    checked = _with_second_paper(_with_chances(check_by_words(draft), (0.83, True), (0.6, False), (0.1, False)))
+    shown = review(checked, "c", "1", "q")
+    asked, listed, asked_again = shown.partition("Which paper")[0].rpartition("?]?")
+    assert ("83% likely to fit" in asked, "likely to fit" in asked_again) == (True, False)
+    assert listed
+
+
 def test_another_paper_can_be_chosen(review: Review, draft: Path) -> None:
     shown = review(_with_second_paper(check_by_words(draft)), "c", "7", "2", "y", "c", "", "n", "q")
     assert "(1/3) Add this citation [y,n,c,a,q,?]?" in shown

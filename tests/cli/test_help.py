@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from whycite.check.worthiness import _MIN_REPORTED, _MIN_REPORTED_EARLY
+from whycite.check.worthiness import _MIN_REPORTED_EARLY, MIN_REPORTED
 from whycite.cli import app
 from whycite.cli.check import CheckFormat, FailOn
 from whycite.cli.cite import CiteFormat
@@ -52,7 +52,7 @@ def test_arguments_in_usage_lines(name: str, usage: str) -> None:
 
 def test_the_least_worthiness_is_told_as_it_is() -> None:
     told = " ".join(_CONTEXTS["whycite check"].get_help().split())
-    assert f"{_MIN_REPORTED}, or {_MIN_REPORTED_EARLY} in a draft that hardly cites yet" in told
+    assert f"{MIN_REPORTED}, or {_MIN_REPORTED_EARLY} in a draft that hardly cites yet" in told
 
 
 @pytest.mark.parametrize(

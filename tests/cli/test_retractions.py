@@ -240,6 +240,8 @@ def test_a_file_that_is_not_the_list(run: Run, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", "utf-8")
     result = run("retractions", "import", tmp_path / "other.csv")
     assert "not the list of Retraction Watch (no column Title)" in str(result.exception)
+    (tmp_path / "none.csv").write_text("\n", "utf-8")
+    assert "none.csv: the file is empty" in str(run("retractions", "import", tmp_path / "none.csv").exception)
 
 
 def test_a_list_with_fewer_columns_and_a_row_that_is_cut_off(run: Run, unaware: Path, tmp_path: Path) -> None:
@@ -373,3 +375,22 @@ def test_a_list_of_fifty_thousand_rows_takes_seconds(library: Path, watch_list: 
     assert run("retractions", "import", file, "--library", library).exit_code == 0
     assert time.process_time() - started < 5
     assert Library.open(library).info().papers
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("first", "second", "date"),
+    [("2/1/2020", "2/14/2020", "2020-02-01"), ("1/2/2020", "14/2/2020", "2020-02-01"), ("13/13/2020", "2/3/2020", "")],
+    ids=["month first", "day first", "neither"],
+)
+def test_a_list_that_a_spreadsheet_saved(
+    run: Run, unaware: Path, tmp_path: Path, delimiter: str, first: str, second: str, date: str
+) -> None:
+    header = "Title,RetractionDate,RetractionDOI,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature".split(",")
+    rows = [["x", first, "", "10.1000/bad", "0", "Retraction"], ["y", second, "", "10.1000/y", "0", "Correction"]]
+    saved = tmp_path / "saved.csv"
+    saved.write_text("".join(f"{delimiter.join(row)}\r\n" for row in (header, *rows)), "utf-8")
+    result = run("retractions", "import", saved, "--library", unaware)
+    assert "Imported 1 retraction, 1 correction." in result.stdout
+    shown = f"Retracted {date} (" if date else "Retracted ("
+    assert shown in result.stdout

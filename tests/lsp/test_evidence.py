@@ -33,7 +33,7 @@ def test_the_side_bar_shows_papers_with_evidence_and_inserts_one(draft: Path, be
         assert shown.text == "Many studies have shown that bees rest at night."
         assert "needs a citation" in shown.message
         [paper] = [paper for paper in shown.papers if paper.key == "kaiser1988busy"]
-        assert (paper.known, paper.title) == (False, "Busy bees need rest, too")
+        assert (paper.known, paper.title, paper.match) == (False, "Busy bees need rest, too", "")
         assert paper.quotes[0].text.startswith("Honeybees that forage rest at night")
         assert paper.quotes[0].source == "cited in “How honeybees sleep in the hive”"
         await editor.execute(types.Command("Cite", "whycite.cite", arguments=[_fields(paper.target)]))
@@ -51,6 +51,7 @@ def test_a_sentence_that_needs_no_citation_can_get_one(draft: Path) -> None:
         shown = await editor.evidence(draft, "Bees fly by day")
         assert shown.message == "This sentence needs no citation."
         [paper] = [paper for paper in shown.papers if paper.key == "Kaiser1988"]
+        assert (paper.match, paper.quotes) == ("matches by the meaning of its title", [])
         await editor.execute(types.Command("Cite", "whycite.cite", arguments=[_fields(paper.target)]))
         assert "Bees fly by day~\\cite{Kaiser1988}." in editor.apply(editor.edits[-1])["main.tex"]
         assert await editor.evidence(draft, "\\documentclass") is None

@@ -193,6 +193,7 @@ def test_completion_puts_what_the_sentence_means_first(draft: Path) -> None:
         assert answer.is_incomplete
         best = min(answer.items, key=lambda item: item.sort_text or "")
         assert (best.label, best.filter_text) == ("Kaiser1988", "zzz")
+        assert not any("%" in (item.detail or "") for item in answer.items)  # no chances beside an order by others
         assert isinstance(best.text_edit, types.TextEdit)
         assert best.text_edit.range.end.character - best.text_edit.range.start.character == 3
         editor.change(draft, STUDIES_TEX.replace("Bees fly by day.", "Bees fly \\cite{granite"))

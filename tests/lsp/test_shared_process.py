@@ -67,7 +67,7 @@ def test_an_editor_shows_the_same_with_and_without_a_server(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--server", "localhost:8642"], "give scheme, host and port alone, such as http://127.0.0.1:8642"),
+        (["--server", "localhost:8642"], "give the address alone, such as http://127.0.0.1:8642"),
         (["--server", "http://127.0.0.1:8642/?token=secret"], "the token belongs in WHYCITE_TOKEN or a --token-file"),
         (["--token-file", "token.txt"], "--token-file needs --server, whose token it has"),
         (["--server", "http://127.0.0.1:8642", "--token-file", "none.txt"], "none.txt: the token cannot be read"),

@@ -138,6 +138,16 @@ def test_editions_talks_and_data_keep_their_title() -> None:
     assert _rules(data, BEES)[0] == []
 
 
+def test_the_doi_of_another_edition_is_not_certain() -> None:
+    first = Reference("book", "Bees of the World", ("Doe, Ann",), 1995, "CRC Press", doi="10.1201/9780429258411")
+    own = replace(first, id="own", doi="")
+    (same,), _ = compare_records(own, [first], "your library")
+    assert same.correction == "10.1201/9780429258411"
+    (other,), _ = compare_records(replace(own, year=2013), [first], "your library")
+    assert (other.rule, other.correction) == ("missing-doi", "")
+    assert other.message == "the DOI may be 10.1201/9780429258411 of “CRC Press, 1995”, says your library"
+
+
 @pytest.mark.parametrize(
     ("venue", "recorded", "agree"),
     [
@@ -150,7 +160,38 @@ def test_editions_talks_and_data_keep_their_title() -> None:
         ),
         ("Science", "Science (New York, N.Y.)", True),
         ("PLoS Med", "PLOS Medicine", True),
+        ("NAACL", "Proceedings of NAACL", True),
+        (
+            "Proc. of the 2019 Conference of the NAACL",
+            "Proceedings of the 2019 Conference of the North American Chapter of the Association for Computational "
+            "Linguistics: Human Language Technologies, Volume 1 (Long and Short Papers)",
+            True,
+        ),
+        ("NIPS", "Advances in neural information processing systems 30", True),
+        ("ICML", "Proceedings of the 35th International Conference on Machine Learning", True),
+        ("9th Python in Science Conference", "Proceedings of the 9th Python in Science Conference", True),
+        (
+            "Proceedings of the 2010 SIAM International Conference on Data Mining",
+            "SIAM Intl. Conf. on Data Mining",
+            True,
+        ),
+        (
+            "International Conference on Medical Image Computing and Computer-Assisted Intervention",
+            "Medical Image Computing and Computer-Assisted Intervention – MICCAI 2015. Lecture Notes in Comput. Sci.",
+            True,
+        ),
+        ("Neural Networks, IEEE Transactions on", "IEEE Transactions on Neural Networks", True),
+        ("IEEE Transactions on Biomedical Engineering", "IEEE Transactions on Bio-Medical Engineering", True),
+        ("Journal of Machine Learning Research: JMLR", "Journal of Machine Learning Research", True),
+        ("Nature Commun.", "Nature Communications", True),
         ("", "Nature", True),
+        ("ACL", "Proceedings of NAACL", False),
+        ("Findings of ACL", "ACL", False),
+        ("ICML", "ICML Workshop on Data Mining", False),
+        ("Neural Networks", "Proceedings of the International Joint Conference on Neural Networks", False),
+        ("Cambridge University Press", "MIT Press", False),
+        ("J. R. Stat. Soc. Series B", "J. R. Stat. Soc. Series A", False),
+        ("Proceedings of the Royal Society A", "Proceedings of the Royal Society B", False),
         ("Nature Medicine", "eLife", False),
         ("Nature", "Nature Medicine", False),
         ("Nature", "Neuron", False),

@@ -24,7 +24,7 @@ from whycite.service.drafts import check_file, read_file
 from whycite.service.engine import DraftOptions, Engine
 from whycite.service.loading import CurrentLibrary
 from whycite.service.remote import AnsweringEngine, Engines, ServerEngine
-from whycite.web.api import engine as engine_api
+from whycite.web.api import questions
 from whycite.web.guard import AccessRules
 from whycite.web.serverstate import ServerSettings
 
@@ -270,7 +270,7 @@ def test_a_paper_that_changed_is_read_again(library: Path) -> None:
 
 
 def test_a_question_has_a_limit(address: str, monkeypatch: pytest.MonkeyPatch, messages: list[str]) -> None:
-    monkeypatch.setattr(engine_api, "_MAX_BYTES", 10)
+    monkeypatch.setattr(questions, "_MAX_ENGINE_BYTES", 10)
     engine = ServerEngine(address, TOKEN, messages.append)
     with pytest.raises(remote._NoAnswer, match="The question is too large"):
         engine._request("paper", {"name": "a long one"}, {})

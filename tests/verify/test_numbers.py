@@ -31,6 +31,7 @@ from whycite.verify.quantities import quantities
         ("from 3 % to 28 %", "ascites in 28 %, bleeding in 3 %"),
         ("10 % of cells", "more than 10 % of cells"),
         ("1,234 genes were found", "we found 1234 genes"),
+        ("two trials", "two of the three trials"),
     ],
 )
 def test_the_same(claim: str, passage: str) -> None:
@@ -53,12 +54,21 @@ def test_the_same(claim: str, passage: str) -> None:
         ("more than 50 % of cells", "40 % of cells"),
         ("twofold", "a 10-fold increase"),
         ("2 mg", "2 g"),
+        ("four trials", "two of three trials"),
     ],
 )
 def test_otherwise(claim: str, passage: str) -> None:
     found = compare_numbers(claim, passage)
     assert (found.stated, found.otherwise) == (0, 1)
     assert " in the claim, " in found.words
+
+
+def test_two_of_three_is_not_one_of_three() -> None:
+    assert compare_numbers("two of the three trials", "2 of 3 trials") == Agreement(
+        stated=2, words="two of the three and three here too"
+    )
+    differing = compare_numbers("three of the four trials", "two of the four trials")
+    assert differing.words.startswith("three of the four in the claim, two of the four here")
 
 
 def test_words() -> None:

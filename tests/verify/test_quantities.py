@@ -28,6 +28,11 @@ from whycite.verify.quantities import quantities, unit
         ("halved mortality", 50, 50, "%"),
         ("four in five episodes", 80, 80, "%"),
         ("nine out of ten drivers", 90, 90, "%"),
+        ("two in three patients", 200 / 3, 200 / 3, "%"),
+        ("two out of three steps", 200 / 3, 200 / 3, "%"),
+        ("two in three dimensions", 3, 3, "#dimension"),
+        ("in two of the three trials", 2, 2, "#trial"),
+        ("2 of 3 trials", 2, 2, "#trial"),
         ("about one in a hundred cells", 1, 1, "%"),
         ("1 in 1,000 births", 0.1, 0.1, "%"),
         ("1 in 100,000 births", 0.001, 0.001, "%"),
@@ -138,7 +143,14 @@ def test_long_text_takes_no_long_time() -> None:
     assert quantities("1,000" * 5_000) is not None
 
 
-def test_a_number_that_is_only_the_beginning_is_no_share() -> None:
-    assert "%" not in {
-        quantity.unit for text in ("1 in 10 000 births", "1 in 10 million") for quantity in quantities(text)
-    }
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 in 10 000 births",
+        "1 in 10 million",
+        "one in two spatial dimensions",
+        "one in two separate steps",
+    ],
+)
+def test_no_share(text: str) -> None:
+    assert "%" not in {quantity.unit for quantity in quantities(text)}

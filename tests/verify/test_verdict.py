@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +88,28 @@ def test_a_sentence_with_another_number_does_not_back(number: str) -> None:
     assert verification.reason == f"the closest sentences give another number: {number} in the claim, One third here"
     stated = sentences | {f"{number} of all foragers that we marked sleep at night.": SUPPORT}
     assert _verify(stated, claim=claim.format(number)).verdict == "backed"
+
+
+def test_another_number_in_a_sentence_that_supports_nothing_does_not_forbid_backing() -> None:
+    claim = "Two thirds of all foragers sleep in the hive at night."
+    sentences = {"One third of all foragers were marked in the hive.": NEITHER, "Of the rest, most sleep.": NEITHER}
+    model = FakeEntailment(lambda claim, passage: sentences.get(passage, SUPPORT))  # together they support it
+    together = {"backed": {"joint support": 1.0}, "contradicted": {}, "not found": {}}
+    weights = PassageWeights(dict.fromkeys(KINDS, _ORDER), dict.fromkeys(KINDS, together))
+    verification = verify_sentences(claim, list(sentences), entailment=model, encoder=FakeEncoder(), weights=weights)
+    assert verification.verdict == "backed"
+
+
+@pytest.mark.parametrize("signs", [{"misstated": "8 hours in the claim, 2 hours here"}, {"is_open": True}])
+def test_a_verdict_by_rule_is_at_least_as_likely_as_not(signs: dict[str, Any]) -> None:
+    verdicts = {"backed": {"bias": 1.0}, "contradicted": {"bias": -1.0}, "not found": {"bias": -0.5}}
+    weights = PassageWeights({}, {"paper": verdicts})
+    judged = judge(
+        replace(_signs("supports", -1.0), **signs), "paper", weights, [SentenceView("own", "", "", "neither")]
+    )
+    assert (judged.verdict, judged.sure) == ("not found", 0.5)
+    assert (judged.chances["backed"], sum(judged.chances.values())) == pytest.approx((0.5, 1))
+    assert weights.chances("paper", {})["backed"] > 0.7
 
 
 def test_others_without_a_name() -> None:

@@ -79,8 +79,8 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
     """A browser's stand-in for a library."""
     opened: list[TestClient] = []
 
-    def make(library: Path, **options: object) -> TestClient:
-        settings = ServerSettings(library, AccessRules(), **options)  # type: ignore[arg-type]
+    def make(library: Path, rules: AccessRules = AccessRules(), **options: object) -> TestClient:  # noqa: B008 - frozen
+        settings = ServerSettings(library, rules, **options)  # type: ignore[arg-type]
         client = TestClient(create(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
         client.__enter__()
         opened.append(client)

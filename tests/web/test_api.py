@@ -12,6 +12,7 @@ from whycite import cite
 from whycite.cite.recommendations import recommendation_json
 from whycite.library import Library, add
 from whycite.library.retractionwatch import import_list
+from whycite.web.guard import AccessRules
 from whycite.web.serverstate import ServerSettings
 
 Clients = Callable[..., TestClient]
@@ -91,6 +92,16 @@ def test_prometheus_learns_what_was_asked_but_not_its_words(client: TestClient, 
     assert not any("secret" in name or "BREW" in name for name in after)
     assert after["whycite_library_version"] == Library.open(kept_library).version
     assert after["whycite_questions_unfinished"] == 0
+
+
+def test_prometheus_learns_what_was_refused(client_of: Clients, kept_library: Path) -> None:
+    client = client_of(kept_library, AccessRules(token="secret"))
+    client.get("/api/library")
+    client.get("/cite")
+    client.post("/api/cite", headers={"origin": "https://evil.example.org"})
+    counts = client.get("/metrics", headers={"authorization": "Bearer secret"}).text
+    for route, method, status in (("/api/other", "GET", 401), ("other", "GET", 401), ("/api/other", "POST", 403)):
+        assert f'whycite_requests_total{{route="{route}",method="{method}",status="{status}"}} 1\n' in counts
 
 
 def test_no_library_yet(tmp_path: Path, client_of: Clients) -> None:

@@ -63,6 +63,14 @@ def test_findings_are_those_of_the_command_line(client: TestClient, kept_library
     assert set(printed) <= set(told)
 
 
+@pytest.mark.parametrize(("asked", "threshold"), [({}, 0.6), ({"threshold": "0.3"}, 0.3)])
+def test_a_draft_without_sentences_has_the_threshold_of_a_check(
+    client: TestClient, asked: dict[str, str], threshold: float
+) -> None:
+    told = _checked(client, [("files", ("main.md", b"# Whales\n"))], **asked)
+    assert (told["sentences"], told["threshold"]) == ([], threshold)
+
+
 def test_a_long_draft_comes_in_pages(client: TestClient) -> None:
     whole = _checked(client, threshold="0.05")
     pages = [_checked(client, threshold="0.05", offset=str(at), limit="2") for at in (0, 2, 4)]

@@ -104,6 +104,13 @@ def test_a_program_without_origin_may_ask() -> None:
     assert ask(AccessRules(), "POST")[0] == 200
 
 
+@pytest.mark.parametrize(("query", "is_wrong"), [("token=", False), ("", False), ("token=guessed", True)])
+def test_only_a_token_that_was_entered_is_called_wrong(query: str, is_wrong: bool) -> None:
+    status, _, body = ask(AccessRules(token="secret"), path="/cite", query=query, accept="text/html")
+    assert (status, b"This is not the token of this server." in body) == (401, is_wrong)
+    assert b'name="token"' in body
+
+
 def test_what_is_too_large_is_refused_whether_it_says_so_or_not() -> None:
     rules = AccessRules(max_bytes=10, max_file_bytes=20)
     assert ask(rules, "POST", content_length="11")[0] == 413

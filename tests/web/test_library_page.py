@@ -154,3 +154,16 @@ def test_everybody_can_use_it(page: Any, scheme: str, place: str, tmp_path: Path
     page.set_viewport_size({"width": 375, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     keep_screenshot(page, f"{place.strip('/').split('/')[0]}-375-{scheme}", tmp_path)
+
+
+def test_a_defect_in_telling_what_was_added_is_not_hidden(browser: Any, address: str) -> None:
+    page = open_page(browser, address)
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto("/library")
+    page.evaluate('sessionStorage.setItem(\'whycite-added\', \'{"text": "Added 1 paper.", "skipped": 5}\')')
+    with page.expect_event("pageerror"):
+        page.reload()
+    assert failures
+    assert page.evaluate("sessionStorage.getItem('whycite-added')") is None
+    page.close()

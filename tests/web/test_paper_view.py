@@ -11,10 +11,8 @@ from tests.web.browsing import accessibility_violations, keep_screenshot, needs_
 from tests.web.manuscripts import MANUSCRIPT, WHALES
 
 PDFJS = Path(whycite.web.__file__).parent / "static" / "pdfjs" / "pdf.min.mjs"
-pytestmark = [
-    needs_browser,
-    pytest.mark.skipif(not PDFJS.exists(), reason="no PDF.js here: make pdfjs"),
-]
+needs_pdfjs = pytest.mark.skipif(not PDFJS.exists(), reason="no PDF.js here: make pdfjs")
+pytestmark = [needs_browser, needs_pdfjs]
 TITLE = "Global honey bee viral landscape altered by a parasitic mite"
 PASSAGE = "The mite Varroa increased the prevalence of deformed wing virus from about 10% to 100%."
 FIND = "async ([quote, pieces]) => (await import('/static/quotes.js')).findQuote(quote, pieces)"
@@ -37,7 +35,7 @@ IN_SIGHT = """() => {
 }"""
 
 
-def _bees_as_pdf() -> bytes:
+def bees_as_pdf() -> bytes:
     """Three pages; the passage is on the second, over two lines with a divided word."""
     paper = Paper()
     paper.put(72, 740, TITLE, 16, "bold")
@@ -59,7 +57,7 @@ def _verified(page: Any) -> None:
     page.set_input_files("#draft", {"name": "draft.md", "mimeType": "text/markdown", "buffer": MANUSCRIPT.encode()})
     papers = [
         {"name": "whales.md", "mimeType": "text/markdown", "buffer": WHALES.encode()},
-        {"name": "bees.pdf", "mimeType": "application/pdf", "buffer": _bees_as_pdf()},
+        {"name": "bees.pdf", "mimeType": "application/pdf", "buffer": bees_as_pdf()},
     ]
     page.set_input_files("#papers", papers)
     page.get_by_role("button", name="Verify the draft").click()
@@ -115,7 +113,7 @@ def test_everybody_can_read_it(page: Any, scheme: str, tmp_path: Path) -> None:
 def test_an_uploaded_pdf_is_shown_beside_a_single_claim(page: Any) -> None:
     page.goto("/verify")
     page.fill("#claim", "The mite Varroa lowered the prevalence of deformed wing virus.")
-    page.set_input_files("#cited", {"name": "bees.pdf", "mimeType": "application/pdf", "buffer": _bees_as_pdf()})
+    page.set_input_files("#cited", {"name": "bees.pdf", "mimeType": "application/pdf", "buffer": bees_as_pdf()})
     page.get_by_role("button", name="Verify", exact=True).click()
     page.wait_for_selector(".box")
     assert page.locator(".box").count() == 2

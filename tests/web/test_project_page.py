@@ -218,14 +218,25 @@ def test_the_reports_are_downloaded(page: Any) -> None:
 
 def test_files_and_projects_are_deleted_when_pressed_twice(page: Any) -> None:
     _verified(page)
-    remove = page.get_by_role("button", name="Remove bees.md")
-    remove.click()
+    project = page.url.partition("/projects/")[2]
+
+    def names() -> list[str]:
+        return [file["name"] for file in page.request.get(f"/api/projects/{project}").json()["files"]]
+
+    page.get_by_role("button", name="Remove bees.md").click()
+    page.get_by_text("Confirm removal").wait_for()
+    assert "bees.md" in names()
     page.get_by_text("Confirm removal").click()
     page.locator("#files").get_by_text("bees.md").wait_for(state="detached")
     page.locator("#missing-list li").nth(1).wait_for()
+    assert "bees.md" not in names()
     page.get_by_role("button", name="Delete project").click()
-    page.get_by_role("button", name="Confirm: delete it with all its files").click()
+    confirm = page.get_by_role("button", name="Confirm: delete it with all its files")
+    confirm.wait_for()
+    assert page.request.get(f"/api/projects/{project}").ok
+    confirm.click()
     page.wait_for_url("**/projects")
+    assert page.request.get(f"/api/projects/{project}").status == 404
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -20,7 +20,7 @@ interface Paper {
   title: string;
   byline: string;
   known: boolean;
-  fits: number | null;
+  match?: string; // not sent by older servers
   quotes: Quote[];
   target: Target;
 }
@@ -58,8 +58,7 @@ function button(command: string, title: string, target: Target): string {
 }
 
 function paper(item: Paper): string {
-  const fits = item.fits === null ? "" : `${Math.round(item.fits * 100)}% likely to fit`;
-  const about = [item.byline, fits].filter(Boolean).map(escape).join(" · ");
+  const about = [item.byline, item.match ?? ""].filter(Boolean).map(escape).join(" · ");
   const quotes = item.quotes
     .map((quote) => `<blockquote>${escape(quote.text)}<footer>${escape(quote.source)}</footer></blockquote>`)
     .join("");

@@ -26,6 +26,7 @@ from whycite.check.rules import Rulebook, RuleDecision, check_rule_ids
 from whycite.check.worthiness import judge
 from whycite.cite.recommendations import check_number
 from whycite.documents.model import Document, Reference, Sentence
+from whycite.documents.reading import other_drafts
 from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.errors import UserError
 from whycite.library.notices import PaperNotices, look_up
@@ -43,6 +44,7 @@ __all__ = ["check_draft"]
 NO_LIBRARY = "no library, so papers come only from the draft's own bibliography"
 FOREIGN = "the draft does not seem to be in English, so which sentences need a citation is little more than a guess"
 
+_SHOWN_DRAFTS = 3  # names in a warning
 _SEARCHING = "searching for papers"
 _SEARCHES_PER_CORE = 4  # at a time: a second of work, and enough to keep all cores busy
 
@@ -83,6 +85,7 @@ def check_draft(
     _check_arguments(n, threshold, thresholds or {}, sections or (), ignore_rules)
     clock = _StageClock()
     document = _read_draft(draft)
+    beside = _drafts_beside(draft, document)
     clock.end("reading")
     memory = Memory() if remember else None
     detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
@@ -106,7 +109,7 @@ def check_draft(
         findings[index] = replace(finding, problems=_citation_problems(sentence, notices, ignored))
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
-    warnings = (*document.warnings, *rulebook.warnings(), *warnings)
+    warnings = (*document.warnings, *beside, *rulebook.warnings(), *warnings)
     judged = CheckedDraft(document, tuple(findings.values()), warnings)
     on_findings(judged, ())
 
@@ -159,6 +162,16 @@ def _read_draft(draft: str | Path | Document) -> Document:
         place = document.path
         raise UserError(f"{place}: a bibliography, not a draft; check it with: whycite references {place}")
     return document
+
+
+def _drafts_beside(draft: str | Path | Document, document: Document) -> tuple[str, ...]:
+    """A warning if a folder has several drafts, of which only the first is checked."""
+    others = [] if isinstance(draft, Document) else other_drafts(draft, document)
+    if not others:
+        return ()
+    shown = ", ".join(name or "." for name in others[:_SHOWN_DRAFTS])
+    more = f" and {len(others) - _SHOWN_DRAFTS:,} more" if len(others) > _SHOWN_DRAFTS else ""
+    return (f"{draft}: has other drafts, which are not checked: {shown}{more}; name each to check it",)
 
 
 def _checked_sentences(document: Document, files: DraftFiles, sections: Collection[str] | None) -> list[int]:

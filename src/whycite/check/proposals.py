@@ -262,6 +262,11 @@ def own_recommendations(
     ]
 
 
+def _says_what_it_is(entry: Reference) -> bool:
+    """Whether an entry has more than a key, as one that is being typed."""
+    return bool(entry.title or entry.text or entry.authors)
+
+
 def _recommend_entries(
     entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool, unfit: Collection[str]
 ) -> SourceRanking:
@@ -277,7 +282,7 @@ def _recommend_entries(
         row
         for row in entry_order(candidates).tolist()
         for entry in [entries.references[int(candidates.positions[row])]]
-        if entry.id not in cited and entry.id not in unfit and may_cite(entry, document)
+        if entry.id not in cited and entry.id not in unfit and _says_what_it_is(entry) and may_cite(entry, document)
     )
     rows = list(islice(citable_rows, MAX_CANDIDATES))
     doubtful = not rows or bool(meanings[rows[0]] < DOUBT and not authors[rows[0]])

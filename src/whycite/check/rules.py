@@ -136,7 +136,7 @@ RULES: tuple[Rule, ...] = (
     _needs("named-entry", 0.8, "is the first to name a work in your bibliography", _names_entry),
     _exempt(
         "availability",
-        "says where code, data or material is available",
+        "says where code, data or material is available, or gives a URL in brackets",
         lambda statement: says_where_available(statement.text),
     ),
     _exempt("own-result", "states a result of your own", lambda statement: states_own_result(statement.text)),

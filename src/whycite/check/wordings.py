@@ -119,7 +119,7 @@ def gives_statistic(text: str) -> bool:
 
 _HOW_WELL = rf"(?:(?:\w+ly|{_any('degrees')}) |well[- ])*"
 _KNOWN = re.compile(
-    rf"\b(?:is|are) {_HOW_WELL}known (?:to (?-i:[a-z])|for\b)"
+    rf"\b(?:is|are) {_HOW_WELL}known (?:to (?!{_any('knowers')}\b)(?-i:[a-z])|for\b)"
     rf"|\bit (?:is|has been|has long been) {_HOW_WELL}{_any('accepted')} that\b"
     rf"|\b(?:is|are|has been|have been) (?:now |also )?(?:well|widely|generally|firmly)[- ]{_any('accepted')}\b",
     re.IGNORECASE,
@@ -131,12 +131,12 @@ def appeals_to_knowledge(text: str) -> bool:
     return bool(_KNOWN.search(text)) and not any(pattern.search(text) for pattern in (_POINTER, _DENIAL, _OWN_FIGURE))
 
 
-_IN_PART = rf"in (?:more detail in |detail in )?(?:the )?(?:next |following )?{_PART}"
+_IN_PART = rf"in (?:(?:more |greater )?detail in )?(?:the )?(?:next |following )?{_PART}"
 _OUTLINE = re.compile(
     "|".join(
         [
             rf"(?:^|[,;] |\b[Ii]n ){_PART}\s?{_NUMBER},?{_ADVERBS}(?: (?:we|I|will){_ADVERBS})* {_any('telling')}\b",
-            rf"\b(?:is|are|be){_ADVERBS} {_any('described')} {_IN_PART}",
+            rf"\b(?:as|is|are|be|been){_ADVERBS} {_any('described')} {_IN_PART}",
             rf"\b(?:rest|remainder|structure|outline) of (?:this|the) {_DOCUMENT}\b",
             rf"\b[Tt]his {_DOCUMENT}{_ADVERBS}(?: will)? {_any('telling')}\b",
             r"\b[Ii]n (?:this|the (?:next|following)) (?:section|chapter|appendix),? (?:we|I)\b",
@@ -195,13 +195,13 @@ def is_url_only(text: str) -> bool:
 
 _AVAILABLE = re.compile(
     rf"\b{_any('materials')}\b[^.;]{{0,120}}? (?:is|are|was|were|be|been)(?: \w+){{0,3}} {_any('available')}\b"
-    r"|^(?:also )?(?:check|visit|see) ",
+    r"|^(?:also )?(?:check|visit|see) |\((?:[^()]{0,40}[\s:,])?(?:https?://|www\.)",
     re.IGNORECASE,
 )
 
 
 def says_where_available(text: str) -> bool:
-    """Whether a sentence says at which URL code, data or other material is to be found."""
+    """Whether a sentence says at which URL code, data or other material is to be found, or gives one in brackets."""
     return bool(_URL.search(text) and _AVAILABLE.search(text))
 
 

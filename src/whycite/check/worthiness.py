@@ -18,12 +18,12 @@ from whycite.evidence.words import has_content_words
 from whycite.models import Encoder
 from whycite.text.language import is_english_draft
 
-__all__ = ["Judgement", "adjust_worthiness", "is_own_contribution", "judge", "method_names"]
+__all__ = ["MIN_REPORTED", "Judgement", "adjust_worthiness", "is_own_contribution", "judge", "method_names"]
 
 
 # The lowest worthiness that is reported, in a finished draft and in one that hardly cites yet. Of what is reported so,
 # a reader found 47 % plainly right and 16 % wrong in the former, 83 % and 4 % in the latter (`benchmarks/judged.py`).
-_MIN_REPORTED = 0.6
+MIN_REPORTED = 0.6
 _MIN_REPORTED_EARLY = 0.4
 _HARDLY = 0.25  # of the citations that are to be expected; with fewer, most are still to come
 _PARAGRAPHS_AT_ONCE = 64  # a second or two of work, and enough sentences of equal length to fill batches
@@ -49,7 +49,7 @@ class Judgement:
         A detector's own threshold weighs a missed sentence like a false alarm. Readers of a report mind false alarms
         more. In a draft that hardly cites yet there are few; in a finished one most of what is likely already cites.
         """
-        return max(self.threshold(section_type), _MIN_REPORTED_EARLY if self.hardly_cites else _MIN_REPORTED)
+        return max(self.threshold(section_type), _MIN_REPORTED_EARLY if self.hardly_cites else MIN_REPORTED)
 
 
 def judge(

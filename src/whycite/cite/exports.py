@@ -63,6 +63,7 @@ _ENTRY_TYPES = {
 }  # fmt: skip
 _VENUE_FIELDS = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle", "book": "series"}
 _PUBLISHED_BY = {"book": "publisher", "phdthesis": "school", "techreport": "institution"}
+_JOINED_INITIALS = re.compile(r"(?P<family>[^,]*[^\W\d_A-Z][^,]*), (?P<initials>[A-Z]{2,3})")
 _SUFFIXED = re.compile(r"(?P<family>[^,]+), (?P<given>[^,]+) (?P<suffix>Jr\.?|Sr\.?|II|III|IV|2nd|3rd)", re.IGNORECASE)
 _UNSAFE_IN_ADDRESS = re.compile(r"[{}\\^\s]")
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
@@ -199,6 +200,8 @@ def _person(name: str) -> str:
         return f"{{{written}}}"
     if suffixed := _SUFFIXED.fullmatch(written):
         return f"{suffixed['family']}, {suffixed['suffix']}, {suffixed['given']}"
+    if joined := _JOINED_INITIALS.fullmatch(written):  # of which styles that shorten given names keep only the first
+        return f"{joined['family']}, {' '.join(f'{initial}.' for initial in joined['initials'])}"
     people = parse_people(written)
     if people == (name,) and ("," in name or " " not in name):
         return written

@@ -48,6 +48,7 @@ __all__ = [
     "distinct",
     "is_allowed",
     "load_method",
+    "match_reason",
     "methods",
     "notice_json",
     "paper_json",
@@ -181,6 +182,15 @@ def with_receptions(library: Library, answer: Sequence[Recommendation]) -> Recom
 def answer_fits(recommendations: Sequence[Recommendation]) -> float | None:
     """The chance that a paper of the library fits; None if the method does not tell."""
     return recommendations.fits if isinstance(recommendations, Recommendations) else None
+
+
+def match_reason(recommendation: Recommendation) -> str:
+    """Why a paper is shown that nothing in the library cites for this."""
+    if recommendation.passages:
+        return "matches by its own text"
+    if recommendation.title_matches:
+        return "matches by title"
+    return f"matches by the meaning of its {'abstract' if recommendation.paper.abstract else 'title'}"
 
 
 def as_html(recommendations: Iterable[Recommendation]) -> str:

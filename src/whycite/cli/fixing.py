@@ -165,6 +165,8 @@ class _Review:
         show_claim(finding, self._console)
         _show_changes(_changes_for(finding, proposal, fix_plan), self._console)
         self._show_paper(finding, proposal)
+        if (fits := proposal.recommendation.fits) is not None:
+            say(self._console, Text(f"{fits:.0%} likely to fit", style="dim"), indent=8)
         refusal = next((refusal.reason for refusal in fix_plan.refused if refusal.finding == finding), "")
         refusal = refusal or self._backing.objection(finding, proposal)
         if refusal:
@@ -175,14 +177,10 @@ class _Review:
         return refusal
 
     def _show_paper(self, finding: Finding, proposal: Proposal) -> None:
-        """Show a paper and the chance that it fits."""
-        from rich.text import Text
-
+        """Show a paper; the chance that it fits is no part of the order of several."""
         from whycite.cli.results import show_proposal
 
         show_proposal(proposal, finding.claim, self._place, self._console)
-        if (fits := proposal.recommendation.fits) is not None:
-            say(self._console, Text(f"{fits:.0%} likely to fit", style="dim"), indent=8)
 
     def _choose(self, finding: Finding, proposal: Proposal) -> Proposal:
         """Another paper for a finding; the same if the user only presses Enter."""

@@ -166,6 +166,8 @@ def byline(paper: Paper) -> str:
 
 
 def _citation_count(recommendation: Recommendation) -> str:
+    from whycite.cite.recommendations import match_reason
+
     times = _times(recommendation.support)
     if recommendation.citing_documents and recommendation.support > 1:
         times += f" by {count(recommendation.citing_documents, 'article')}"
@@ -173,15 +175,6 @@ def _citation_count(recommendation: Recommendation) -> str:
         return f"cited {times} in your library:"
     elsewhere = f", though it is cited {times} for other claims" if recommendation.support else ""
     return f"{match_reason(recommendation)}; not cited for this in your library{elsewhere}"
-
-
-def match_reason(recommendation: Recommendation) -> str:
-    """Why a paper is shown that nothing in the library cites for this."""
-    if recommendation.passages:
-        return "matches by its own text"
-    if recommendation.title_matches:
-        return "matches by title"
-    return f"matches by the meaning of its {'abstract' if recommendation.paper.abstract else 'title'}"
 
 
 def _quote_evidence(evidence: Evidence, claim: str, paper: Paper) -> Text:
@@ -297,6 +290,8 @@ def show_claim(finding: Finding, console: Console) -> None:
 def show_proposal(proposal: Proposal, claim: str, place: Callable[[Evidence], str], console: Console) -> None:
     """Print a paper for a sentence, with the best evidence; `place` locates evidence in the draft itself."""
     from rich.text import Text
+
+    from whycite.cite.recommendations import match_reason
 
     recommendation = proposal.recommendation
     paper = recommendation.paper

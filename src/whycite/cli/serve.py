@@ -12,18 +12,24 @@ import threading
 from contextlib import redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whycite.cli.terminal import LibraryPath
 from whycite.errors import MissingExtra, UserError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from whycite.web.guard import AccessRules
+
 __all__ = ["lsp", "mcp", "serve"]
 
 PORT = 8642
 _MIN_TOKEN_LENGTH = 8  # characters
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s@*]+", re.IGNORECASE)
+_ROOT_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 _PEOPLE = range(500, 60_000)  # ids of accounts that are not the system's: from 501 on macOS, from 1000 on Linux
 _EVERYWHERE = {
     "0.0.0.0": "127.0.0.1",
@@ -58,6 +64,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Host name under which a reverse proxy serves this; repeat for several."),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Path below which a reverse proxy serves this, such as /whycite."),
+    ] = "",
     allowed_origin: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,15 +86,43 @@ def serve(
             help="Where projects are kept, also $WHYCITE_PROJECTS; by default in your data folder.",
         ),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Answer with several processes of a Ray cluster; `local` starts one on this machine.",
+        ),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=1_000, help="Processes that answer, with --ray.", show_default="2"),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1_000,
+            help="Parts of the library that are searched by processes of their own, with --ray; as many of each part "
+            "as of --replicas.",
+            show_default="1",
+        ),
+    ] = None,
     library: LibraryPath = None,
 ) -> None:
     """Start the web application: cite, check, verify and manage your library in a browser."""
     from whycite.web.guard import AccessRules, is_loopback
 
+    if ray is None and (replicas or shards):
+        raise UserError("--replicas and --shards are for --ray; give the address of a cluster, or --ray local")
+    if ray is not None and find_spec("ray") is None:
+        raise MissingExtra("--ray", "scale")
+
     if not host.strip():
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
     token = _stated_token(token_file, "WHYCITE_TOKEN")
     read_token = _stated_token(read_token_file, "WHYCITE_READ_TOKEN")
+    root = _checked_root(root_path)
     origins = frozenset(map(_checked_origin, allowed_origin or ()))
     is_exposed = not is_loopback(host) or bool(allowed_host or origins or read_token)
     if no_token and (token or is_exposed):
@@ -95,34 +133,55 @@ def serve(
     required_token = token or (secrets.token_urlsafe(24) if needs_token else "")
     hosts = frozenset(name.strip().lower().rstrip(".") for name in allowed_host or ())
     listener = _bind_socket(host, port)
-    gc.disable()  # until everything is loaded, which takes a tenth less time
-    from whycite.web.app import run
-    from whycite.web.serverstate import ServerSettings
-
-    address = _address(_EVERYWHERE.get(host, host), listener, required_token)
+    address = _address(_EVERYWHERE.get(host, host), listener, root, required_token)
 
     def announce() -> None:
         shown_token = "" if token else required_token  # one that was stated stays out of logs
-        shown = _address(_EVERYWHERE.get(host, host), listener, shown_token)
+        shown = _address(_EVERYWHERE.get(host, host), listener, root, shown_token)
         print(f"whycite is running at {shown} (press Ctrl-C to stop)", file=sys.stderr, flush=True)
         if host in _EVERYWHERE:
-            elsewhere = _address(socket.gethostname(), listener, shown_token)
+            elsewhere = _address(socket.gethostname(), listener, root, shown_token)
             print(f"From other machines: {elsewhere}", file=sys.stderr, flush=True)
         if token:
             print("Open it with ?token= and your token.", file=sys.stderr, flush=True)
         if not no_browser:
             threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
-    run(
-        ServerSettings(
-            Path(library) if library else None,
-            AccessRules(host, required_token, read_token, hosts, origins),
-            warm=True,
-            projects=Path(projects).expanduser() if projects else None,
-        ),
-        listener,
-        announce,
-    )
+    rules = AccessRules(host, required_token, read_token, hosts, origins)
+    if ray is not None:
+        _serve_replicas(ray, replicas or 2, shards or 1, library, rules, root, listener, announce)
+        return
+    gc.disable()  # until everything is loaded, which takes a tenth less time
+    from whycite.web.app import run
+    from whycite.web.serverstate import ServerSettings
+
+    place = Path(library) if library else None
+    folder = Path(projects).expanduser() if projects else None
+    run(ServerSettings(place, rules, warm=True, projects=folder, root_path=root), listener, announce)
+
+
+def _serve_replicas(
+    address: str,
+    replicas: int,
+    shards: int,
+    library: str | None,
+    rules: AccessRules,
+    root: str,
+    listener: socket.socket,
+    announce: Callable[[], None],
+) -> None:
+    """Serve with the processes of a Ray cluster."""
+    from whycite.library.cluster import LOCAL, connected
+
+    processes = replicas * (1 if shards == 1 else 1 + shards)
+    with connected(address, processes if address == LOCAL else None):  # before LanceDB, whose threads do not survive it
+        from whycite.web.replicas import ReplicaPlan, serve_replicas
+        from whycite.web.serverstate import ServerSettings
+
+        print(f"whycite: starting {processes} processes", file=sys.stderr, flush=True)
+        name = f"whycite-{socket.gethostname()}-{listener.getsockname()[1]}"  # of one that was killed, to replace it
+        settings = ServerSettings(Path(library) if library else None, rules, root_path=root)
+        serve_replicas(settings, ReplicaPlan(name, replicas, shards), listener, announce)
 
 
 def _stated_token(file: str | None, variable: str) -> str:
@@ -149,6 +208,14 @@ def _checked_origin(origin: str) -> str:
     if not _ORIGIN.fullmatch(origin):
         raise UserError(f"'{origin}' is not an origin; give scheme and host alone, such as https://www.overleaf.com")
     return origin.lower()
+
+
+def _checked_root(path: str) -> str:
+    """The path below which the application is, without a slash at the end; "" for none."""
+    root = path.rstrip("/")
+    if root and not _ROOT_PATH.fullmatch(root):
+        raise UserError(f"'{path}' is not a path to serve this below; give one such as /whycite")
+    return root
 
 
 def _others_use_machine() -> bool:
@@ -186,12 +253,12 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(host: str, listener: socket.socket, token: str) -> str:
+def _address(host: str, listener: socket.socket, root: str, token: str) -> str:
     from urllib.parse import quote
 
     name = f"[{host}]" if ":" in host else host
     token_query = "?token=" + quote(token, safe="") if token else ""
-    return f"http://{name}:{listener.getsockname()[1]}/{token_query}"
+    return f"http://{name}:{listener.getsockname()[1]}{root}/{token_query}"
 
 
 def _open_browser(address: str) -> None:
@@ -270,9 +337,9 @@ def _server_access(address: str | None, token_file: str | None) -> tuple[str, st
         if token_file:
             raise UserError("--token-file needs --server, whose token it has")
         return "", ""
-    if not re.fullmatch(r"https?://[^\s/?#@]+/?", address):
+    if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", address):
         raise UserError(
-            f"--server {address}: give scheme, host and port alone, such as http://127.0.0.1:{PORT}; "
+            f"--server {address}: give the address alone, such as http://127.0.0.1:{PORT}; "
             "the token belongs in WHYCITE_TOKEN or a --token-file"
         )
     return address.rstrip("/"), _stated_token(token_file, "WHYCITE_TOKEN")

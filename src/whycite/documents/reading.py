@@ -29,6 +29,7 @@ __all__ = [
     "Visit",
     "check_format",
     "list_members",
+    "other_drafts",
     "papers_beside_drafts",
     "read",
     "reader_for",
@@ -120,6 +121,7 @@ _NOT_PAPERS = (
     "metadata_",
 )  # fmt: skip
 _BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "ris", "csljson"})
+_DRAFT_SUFFIXES = (".md", ".markdown", ".qmd", ".rmd", ".typ", ".docx", ".odt")
 _MAIN_NAMES = ("main", "ms", "paper", "article", "manuscript", "thesis", "draft", "index")
 _PAPER_SUFFIXES = (".xml", ".nxml", ".jsonl", ".md", ".qmd", ".rmd", ".typ", ".jsonl.gz", ".jsonl.zst", ".xml.gz")
 _LIKELY_PAPERS = (".pdf", ".docx", ".docm", ".odt", ".nxml", ".zip", ".tar", ".tgz", ".tar.gz")  # not figures or data
@@ -139,6 +141,25 @@ def read(path: str | Path, format: str | None = None) -> Document:
 def list_members(path: str | Path, format: str | None = None) -> list[FolderMember] | None:
     """What `stream` reads in a folder, in its order; None if the path is not a folder."""
     return list(_members(DiskFolder(Path(path)), format)) if Path(path).is_dir() else None
+
+
+def other_drafts(path: str | Path, document: Document) -> list[str]:
+    """What a folder has besides a document of it that people may have written: LaTeX projects, and files of drafts."""
+    if not Path(path).is_dir():
+        return []
+    folder = DiskFolder(Path(path))
+    main = Path(document.path)
+    return [
+        member.name or "."
+        for member in _members(folder, None)
+        if (
+            not main.is_relative_to(Path(path) / member.name)
+            if member.is_project
+            else member.name.lower().endswith(_DRAFT_SUFFIXES)
+            and Path(path, member.name) != main
+            and not posixpath.basename(member.name).lower().startswith(_NOT_PAPERS)
+        )
+    ]
 
 
 def stream(

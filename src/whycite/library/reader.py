@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from itertools import starmap
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -36,7 +36,18 @@ from whycite.library.records import (
     SpanHit,
 )
 from whycite.library.register import ItemNames, item_names
-from whycite.library.snapshot import SCORE, SearchHits, Snapshot, cosines, search_passages, search_tables
+from whycite.library.snapshot import (
+    SCORE,
+    AskShards,
+    Search,
+    SearchHits,
+    Snapshot,
+    best_rows,
+    cosines,
+    search_shards,
+    search_snapshot,
+    search_tables,
+)
 from whycite.library.store import Store, open_store, plain_errors
 from whycite.library.tables import identifier, rows_by_id
 
@@ -73,6 +84,7 @@ class Library:
         self._store = store
         with plain_errors(store.path):
             self.snapshot = Snapshot(store)
+        self._search: Search = partial(search_snapshot, self.snapshot)
         # Those read so far, with the number of the paper, since answers often share documents.
         self._sources: dict[int, tuple[SourceDocument, int]] = {}
 
@@ -150,22 +162,27 @@ class Library:
 
         `passages` are searched by words alone, and of each paper the best one is returned.
         """
-        passage_search = search_passages(self.snapshot, text, passages, _PASSAGE_COLUMNS)
-        span_hits, titles = search_tables(self.snapshot, text, meaning, {"spans": spans, "papers": papers})
-        passage_hits = [hit for rows in passage_search.result() for hit in self._passage_hits(rows)]
+        limits = {"spans": spans, "papers": papers}
+        candidates = self._search(text, meaning, limits, passages, _PASSAGE_COLUMNS)
+        span_hits, titles = map(best_rows, candidates.tables, limits.values())
+        passage_hits = [hit for rows in candidates.passages for hit in self._passage_hits(rows)]
         return _span_hits(span_hits), self._paper_hits(titles), passage_hits
+
+    def search_with(self, shards: AskShards) -> None:
+        """Let shards search, which together have the rows of this library; this process reads what they found."""
+        self._search = partial(search_shards, shards, self.version)
 
     @_with_plain_errors
     def search_spans(self, text: str, vector: Vector, k: int = 100) -> list[SpanHit]:
         """The k best spans by words and the k best by meaning."""
-        [hits] = search_tables(self.snapshot, text, lambda: vector, {"spans": k})
-        return _span_hits(hits)
+        [candidates] = search_tables(self.snapshot, text, lambda: vector, {"spans": k})
+        return _span_hits(best_rows(candidates, k))
 
     @_with_plain_errors
     def search_papers(self, text: str, vector: Vector, k: int = 50) -> list[PaperHit]:
         """The k best papers by words and the k best by meaning of their titles and, if known, abstracts."""
-        [hits] = search_tables(self.snapshot, text, lambda: vector, {"papers": k})
-        return self._paper_hits(hits)
+        [candidates] = search_tables(self.snapshot, text, lambda: vector, {"papers": k})
+        return self._paper_hits(best_rows(candidates, k))
 
     @_with_plain_errors
     def citations(self, spans: Sequence[int]) -> list[SpanCitation]:

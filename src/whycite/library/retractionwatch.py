@@ -32,7 +32,8 @@ _KINDS: dict[str, NoticeKind] = {
     "correction": "correction",
     "reinstatement": "reinstatement",
 }
-_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")  # month first, as the list writes dates
+_DATE = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})")  # month first, as the list writes dates
+_MONTHS = 12
 _MAX_FIELD = 10 << 20  # characters of a field; some list hundreds of institutions
 _SKIPPED = ""  # counted beside the kinds
 _ITSELF_NOTICE = PaperNotices(itself_notice=True)
@@ -49,6 +50,7 @@ class _Row(NamedTuple):
     RetractionNature: str
     OriginalPaperDate: str = ""
     Reason: str = ""
+    day_first: bool = False  # dates, as spreadsheets of many countries save them
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ def _entries(rows: Iterable[_Row], kinds: Counter[str]) -> Iterator[NoticeEntry]
             continue
         kinds[kind] += 1
         doi = normalise_doi(row.RetractionDOI)
-        notice = Notice(kind, doi, _iso_date(row.RetractionDate), _reasons(row.Reason), _NAME)
+        date = _iso_date(row.RetractionDate, row.day_first)
+        notice = Notice(kind, doi, date, _reasons(row.Reason), _NAME)
         yield papers, PaperNotices((notice,))
         if doi and doi != original_doi:
             yield [identifier(f"doi:{doi}")], _ITSELF_NOTICE
@@ -96,10 +99,17 @@ def _read_rows(file: Path) -> Iterator[_Row]:
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from error
     csv.field_size_limit(_MAX_FIELD)
-    rows = csv.reader(io.StringIO(decode(data)[0].removeprefix("\ufeff"), newline=""))
+    text = decode(data)[0].removeprefix("\ufeff")
+    if not text.strip():
+        raise UserError(f"{file}: the file is empty")
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)  # spreadsheets save the list with others
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    day_first = _is_day_first(text)
     try:
         columns = next(rows, [])
-        missing = [name for name in _Row._fields if name not in columns]
+        names = _Row._fields[:-1]
+        missing = [name for name in names if name not in columns]
         if required := [name for name in missing if name not in _Row._field_defaults]:
             raise UserError(
                 f"{file}: not the list of Retraction Watch (no column {required[0]}); "
@@ -107,11 +117,11 @@ def _read_rows(file: Path) -> Iterator[_Row]:
             )
         # A row may be cut off; what it lacks is as empty as a column that the file does not have.
         width = len(columns)
-        places = itemgetter(*(columns.index(name) if name in columns else width for name in _Row._fields))
+        places = itemgetter(*(columns.index(name) if name in columns else width for name in names))
         for row in filter(None, rows):
             cells = row[:width]
             cells += [""] * (width + 1 - len(cells))
-            yield _Row._make(places(cells))
+            yield _Row._make((*places(cells), day_first))
     except csv.Error as error:
         raise UserError(f"{file}:{rows.line_num}: not a valid CSV file ({error})") from error
 
@@ -130,10 +140,17 @@ def _papers(row: _Row, doi: str) -> list[int]:
 _year = lru_cache(year_of)
 
 
+def _is_day_first(text: str) -> bool:
+    """Whether the dates of a list have the day first: more of them have no other reading than have none with it."""
+    dates = _DATE.findall(text)
+    return sum(int(first) > _MONTHS for first, _, _ in dates) > sum(int(second) > _MONTHS for _, second, _ in dates)
+
+
 @lru_cache
-def _iso_date(text: str) -> str:
+def _iso_date(text: str, day_first: bool) -> str:
     if match := _DATE.match(text):
-        return f"{match[3]}-{match[1]:0>2}-{match[2]:0>2}"
+        month, day = (match[2], match[1]) if day_first else (match[1], match[2])
+        return f"{match[3]}-{month:0>2}-{day:0>2}" if int(month) <= _MONTHS else ""
     return text[:10] if re.match(r"\d{4}-\d\d-\d\d", text) else ""
 
 

@@ -108,13 +108,12 @@ def completion_items(
 def _proposal_item(proposal: Proposal, typed: str, span: types.Range, sort_text: str, uri: str) -> types.CompletionItem:
     recommendation = proposal.recommendation
     paper = recommendation.paper
-    chance = f", {recommendation.fits:.0%} likely to fit" if recommendation.fits is not None else ""
     evidence = "".join(f"\n\n> {text}\n\n{where}" for text, where in quotes(recommendation)[:_MAX_QUOTES])
     where = "" if proposal.in_bibliography else "\n\nNot yet in your bibliography; its entry is added."
     return types.CompletionItem(
         proposal.key,
         kind=types.CompletionItemKind.Reference,
-        detail=f"{byline(paper)}{chance}",
+        detail=byline(paper),
         documentation=types.MarkupContent(types.MarkupKind.Markdown, f"**{paper.title}**{evidence}{where}"),
         sort_text=sort_text,
         # Clients drop items that do not match what was typed; these match by their meaning.

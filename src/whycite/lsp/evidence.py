@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from whycite.check.findings import Finding, Proposal
 from whycite.check.fix.edits import DraftProject, text_of
 from whycite.check.reporting.messages import NO_CLEAR_FIT, byline, need_phrase, reason
+from whycite.cite.recommendations import match_reason
 from whycite.documents.model import Reference
 from whycite.errors import UserError
 from whycite.library.records import Paper
@@ -59,7 +60,8 @@ class PaperItem(TypedDict):
     title: str
     byline: str
     known: bool  # whether the bibliography has it
-    fits: float | None
+    fits: float | None  # the chance that it fits, whatever other papers there are: no part of the order
+    match: str  # why it is here, if nothing is quoted that cites it
     quotes: list[QuoteItem]
     target: dict[str, Any]
 
@@ -136,6 +138,7 @@ def _paper(proposal: Proposal, file: Path, start: int) -> PaperItem:
         "byline": byline(recommendation.paper),
         "known": proposal.in_bibliography,
         "fits": recommendation.fits,
+        "match": "" if recommendation.evidence else match_reason(recommendation),
         "quotes": [{"text": text, "source": source} for text, source in quotes(recommendation)[:_MAX_QUOTES]],
         "target": {"file": str(file), "start": start, "key": proposal.key},
     }

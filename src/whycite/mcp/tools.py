@@ -67,7 +67,10 @@ class _Toolbox:
             str | None, Field(description="Section of the claim: introduction, method, results, …")
         ] = None,
     ) -> replies.CiteReply:
-        """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says."""
+        """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says.
+
+        The best comes first. `fits` is the chance that a paper fits by itself; it need not fall along the list.
+        """
         asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
         engine = self._engines.usual()
         recommendations, fits = engine.recommend(asked, n)

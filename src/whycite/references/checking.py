@@ -14,7 +14,14 @@ from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
-from whycite.references.comparison import differences, same_identifier, same_work, titles_agree, venues_agree
+from whycite.references.comparison import (
+    differences,
+    has_many_dois,
+    same_identifier,
+    same_work,
+    titles_agree,
+    venues_agree,
+)
 from whycite.references.entries import Bibliography, Entry, load_bibliography
 from whycite.references.hygiene import entry_problems, missing_entries, problems_between, venue_problems
 from whycite.references.report import (
@@ -217,10 +224,12 @@ def _additions(reference: Reference, family: Sequence[Reference], source: str) -
     names_preprint = is_preprint(own_doi) if own_doi else is_preprint_reference(reference)
     missing = "" if own_doi else preprint if names_preprint else published
     if missing and not (names_preprint and reference.arxiv):
-        venue = next(record.venue for record in family if normalise_doi(record.doi) == missing)
-        if names_preprint or venues_agree(reference.venue, venue):
+        known = next(record for record in family if normalise_doi(record.doi) == missing)
+        is_edition = has_many_dois(missing) and bool(reference.year and known.year) and reference.year != known.year
+        if names_preprint or (venues_agree(reference.venue, known.venue) and not is_edition):
             yield ReferenceProblem("missing-doi", "doi", f"the DOI is {missing}, says {source}", correction=missing)
         else:  # of the same paper, perhaps, but not for certain
-            yield ReferenceProblem("missing-doi", "doi", f"the DOI may be {missing} of “{venue}”, says {source}")
+            which = f"{known.venue}, {known.year}" if is_edition else known.venue
+            yield ReferenceProblem("missing-doi", "doi", f"the DOI may be {missing} of “{which}”, says {source}")
     if names_preprint and published:
         yield ReferenceProblem("published-version", "doi", f"published as {published}, says {source}")

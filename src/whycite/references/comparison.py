@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_pmid, normalise_title, tells_paper
@@ -17,9 +18,10 @@ from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
 from whycite.references.report import ReferenceProblem
 from whycite.text.tokens import fold
-from whycite.text.wordlists import FUNCTION_WORDS
+from whycite.text.wordlists import FUNCTION_WORDS, load_tables
 
 __all__ = [
+    "VENUES",
     "authors_agree",
     "differences",
     "has_many_dois",
@@ -40,6 +42,12 @@ _BOOK_DOI = re.compile(r"/(?:[a-z]{0,4}978|.{0,40}97[89]\d{10}|oso/|acprof|mitpr
 _DATA_DOI = re.compile(r"10\.(?:5281/zenodo|5061/dryad|6084/m9|17605/osf|17632/|7910/dvn|18129/b9)")
 _RENAMED_DOI = re.compile(r"10\.(?:1023/a:|1007/bf)")  # the same articles have one of each
 _ASIDE = re.compile(r"\([^)]*\)")  # "Science (New York, N.Y.)"
+# What a name has besides that of the conference: "Proceedings of the 2019 Conference of the", "9th Annual".
+_EVENT = re.compile(r"proc(?:s|eedings?)?|conf(?:erence)?|symposium|meeting|\d+(?:st|nd|rd|th)?")
+_EVENT_DETAIL = re.compile(r"annual|international|int|intl|joint|[ivxl]{2,}|volume|vol|main")
+_OTHER_EVENT = re.compile(r"\b(?:workshops?|findings|transactions|companion|tutorials?|demonstrations?)\b")
+_SERIES = re.compile(r"[^\w]+(?:in )?lecture notes in .*$", re.IGNORECASE)
+_ACRONYM = re.compile(r"\w*[A-Z]\w*[A-Z]\w*")
 _WITH_INITIALS = re.compile(r"[^\W\d_]+, (?:[A-Z]\.?[ -]?){1,3}")
 _PREPRINT_YEARS = 5  # how far the years of a preprint and of what it became may be apart
 
@@ -129,24 +137,88 @@ def authors_agree(authors: Sequence[str], recorded_authors: Sequence[str]) -> st
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Venue:
+    """A journal or a conference that can be told by its name or its DOIs."""
+
+    label: str
+    doi: re.Pattern[str] | None
+    name: re.Pattern[str] | None
+    titles: frozenset[str]
+    year: int | None
+
+    def is_named(self, venue: str) -> bool:
+        """Whether a venue field means this one."""
+        return bool(self.name and self.name.search(venue)) or normalise_title(venue) in self.titles
+
+
+def _load_venues() -> tuple[Venue, ...]:
+    venues = []
+    for label, row in load_tables(__name__).items():
+        names = "|".join(
+            re.escape(name) if name.isupper() else f"(?i:{re.escape(name)})" for name in row.get("names", ())
+        )
+        venues.append(
+            Venue(
+                label,
+                re.compile(row["doi"]) if "doi" in row else None,
+                re.compile(rf"(?<![\w-])(?:{names})(?![\w-])") if names else None,
+                frozenset(row.get("titles", ())),
+                row.get("year"),
+            )
+        )
+    return tuple(venues)
+
+
+VENUES = _load_venues()
+
+
 def venues_agree(venue: str, recorded_venue: str) -> bool:
     """Whether two names are of one journal or conference, in full, shortened or as initials, or one is missing."""
-    words, recorded_words = (
-        [
-            word
-            for word in normalise_title(_ASIDE.sub(" ", text)).split()
-            if word not in FUNCTION_WORDS or len(word) == 1
-        ]
-        for text in (venue, recorded_venue)
-    )
-    if not words or not recorded_words:
+    texts = [_SERIES.sub("", _ASIDE.sub(" ", text)) or text for text in (venue, recorded_venue)]
+    words, recorded_words = map(_venue_words, texts)
+    if not words or not recorded_words or _words_agree(words, recorded_words):
         return True
+    if len({tuple(_OTHER_EVENT.findall(text.lower())) for text in texts}) > 1:
+        return False
+    if any(all(known.is_named(text) for text in texts) for known in VENUES):
+        return True
+    bare, recorded_bare = _without_event(words), _without_event(recorded_words)
+    events = bare != words, recorded_bare != recorded_words
+    # "Neural Networks" is a journal, "Conference on Neural Networks" is none; NAACL is one whatever stands before it.
+    is_told = all(events) or (any(events) and any(_ACRONYM.fullmatch(text.strip()) for text in texts))
+    return is_told and bool(bare and recorded_bare) and _words_agree(bare, recorded_bare)
+
+
+def _venue_words(text: str) -> list[str]:
+    return [word for word in normalise_title(text).split() if word not in FUNCTION_WORDS or len(word) == 1]
+
+
+def _without_event(words: Sequence[str]) -> list[str]:
+    """A conference's own name: NAACL of "Proceedings of the 2019 Conference of the NAACL"."""
+    if not any(map(_EVENT.fullmatch, words)):
+        return [*words]
+    return [word for word in words if not _EVENT.fullmatch(word) and not _EVENT_DETAIL.fullmatch(word)]
+
+
+def _words_agree(words: Sequence[str], recorded_words: Sequence[str]) -> bool:
+    """Whether two names have the same words in any order, each perhaps shortened, or one has the other's initials."""
     shorter, longer = sorted((words, recorded_words), key=len)
     if len(shorter) == 1 and len(longer) > 1:
         return shorter[0] in "".join(word[0] for word in longer)
+    if sorted(words) == sorted(recorded_words) or "".join(words) == "".join(recorded_words):
+        return True
+    if _without_own_initials(words) == _without_own_initials(recorded_words):
+        return True
     return len(shorter) == len(longer) and all(
         _is_shortened(*sorted(pair, key=len)) for pair in zip(shorter, longer, strict=True)
     )
+
+
+def _without_own_initials(words: Sequence[str]) -> list[str]:
+    """A name without its initials behind it: "Journal of Machine Learning Research: JMLR"."""
+    initials = "".join(word[0] for word in words[:-1])
+    return [*words[:-1]] if len(words) > 2 and words[-1] == initials else [*words]
 
 
 def _is_shortened(short: str, word: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
 
 from whycite.documents.identity import (
@@ -18,7 +17,7 @@ from whycite.documents.identity import (
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
-from whycite.references.comparison import authors_agree, has_many_dois, titles_agree
+from whycite.references.comparison import VENUES, authors_agree, has_many_dois, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
@@ -319,40 +318,6 @@ def _no_identifier(entry: Entry) -> Iterator[ReferenceProblem]:
         yield ReferenceProblem("no-identifier", "doi", "no DOI, so the article can only be looked up by its title")
 
 
-@dataclass(frozen=True, slots=True)
-class _Venue:
-    """A journal or a conference that can be told by its name or its DOIs."""
-
-    label: str
-    doi: re.Pattern[str] | None
-    name: re.Pattern[str] | None
-    titles: frozenset[str]
-    year: int | None
-
-    def is_named(self, venue: str) -> bool:
-        """Whether a venue field means this one."""
-        return bool(self.name and self.name.search(venue)) or normalise_title(venue) in self.titles
-
-
-def _load_venues() -> tuple[_Venue, ...]:
-    venues = []
-    for label, row in _TABLES["venues"].items():
-        names = "|".join(re.escape(name) for name in row.get("names", ()))
-        venues.append(
-            _Venue(
-                label,
-                re.compile(row["doi"]) if "doi" in row else None,
-                re.compile(rf"(?<![\w-])(?:{names})(?![\w-])") if names else None,
-                frozenset(row.get("titles", ())),
-                row.get("year"),
-            )
-        )
-    return tuple(venues)
-
-
-_VENUES = _load_venues()
-
-
 def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     """A DOI of one journal or conference in an entry that names another, or a year in which it cannot have appeared."""
     arxiv_year = _arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
@@ -362,11 +327,11 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     posted = _POSTED_DOI.match(doi)
     if posted and reference.year and reference.year < int(posted[1]):
         yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the DOI is of {posted[1]}")
-    for venue in _VENUES if doi else ():
+    for venue in VENUES if doi else ():
         match = venue.doi.match(doi) if venue.doi else None
         if not match:
             continue
-        named = [candidate for candidate in _VENUES if candidate.is_named(reference.venue)]
+        named = [candidate for candidate in VENUES if candidate.is_named(reference.venue)]
         if named and venue not in named:
             yield ReferenceProblem("venue-differs", "venue", f"“{reference.venue}”, but the DOI is of {venue.label}")
         if venue.year is not None and reference.year is not None:

@@ -16,6 +16,7 @@ from whycite.library.paths import default_path, library_state, mirrored_address
 
 if TYPE_CHECKING:
     from whycite.library import Library
+    from whycite.library.snapshot import AskShards
 
 __all__ = ["CurrentLibrary", "LazyLoader", "keep_caches_open", "load_documents", "load_questions", "warm"]
 
@@ -38,8 +39,9 @@ class _LibrarySnapshot:
 class CurrentLibrary:
     """Opens the library at a path, and opens it again after a change."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
+    def __init__(self, path: Path | None, shards: AskShards | None = None) -> None:
+        """With `shards`, these search the library, and this process reads what they find."""
+        self._path, self._shards = path, shards
         # Remembered, since the copy that the path leads to is deleted a day after it was replaced.
         self._address = mirrored_address(path.expanduser()) if path is not None else None
         self._lock = Lock()
@@ -91,7 +93,10 @@ class CurrentLibrary:
             path = self.path
             state = library_state(path)
             if self._snapshot is None or (self._snapshot.path, self._snapshot.state) != (path, state):
-                self._snapshot = _LibrarySnapshot(path, state, Library.open(path))
+                library = Library.open(path)
+                if self._shards is not None:
+                    library.search_with(self._shards)
+                self._snapshot = _LibrarySnapshot(path, state, library)
             return self._snapshot
 
 

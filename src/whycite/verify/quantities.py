@@ -136,6 +136,15 @@ _SHARE = re.compile(
     r"(?!-\w)(?! (?:hundred|thousand|[mb]illion)\b)",
     re.IGNORECASE,
 )
+# "Two in three dimensions" are two, and not two thirds of the dimensions.
+_IN_PLACE = re.compile(
+    r" (?:[a-z]+[- ])?(?:dimension|direction|ax[ei]|plane|half|halve|part|step|stage|way|aspect|respect)s?\b",
+    re.IGNORECASE,
+)
+_OF_COUNTED = re.compile(
+    rf" of (?:all |the |these |those |our |their |its )*(?:{_NUMBER_WORD}|\d{{1,4}})(?=[- ][a-z])", re.IGNORECASE
+)
+_MAX_OF_COUNTED = 10  # larger numbers say enough without what they count
 
 _FOLD = re.compile(
     r"[- ]?fold\b|\s?[×x](?![\w×])|[- ]times (?=higher|lower|more|less|greater|larger|smaller|faster|slower|as |the |"
@@ -238,7 +247,11 @@ def _in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
         name, size, end = measured
         if not name and _is_year(number, value, high, left_text):
             continue
-        yield start, end, _bounded(text, start, end, (value * size, high * size), name, grain * size, left_text)
+        bounds = (value * size, high * size)
+        written_end = end
+        if not name and value <= _MAX_OF_COUNTED:
+            name, written_end = _of_counted(text, end)
+        yield start, end, _bounded(text, start, written_end, bounds, name, grain * size, left_text)
 
 
 def _value(number: re.Match[str]) -> tuple[float, float]:
@@ -333,12 +346,15 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
     for match in _SHARE.finditer(text):
         left_text = text[max(0, match.start() - _LEFT_CONTEXT) : match.start()]
         some, whole = _counted(match["some"]), _counted(match["all"])
+        if " in " in match[0].lower() and _IN_PLACE.match(text, match.end()):
+            continue
         if 0 < some < whole and not _LABELLED.search(left_text) and not _unit_at(text, match.end() + 1):
             share = 100 * some / whole
             grain = min(_FRACTION_GRAIN, _SHARE_GRAIN * share)
             yield (*match.span(), _bounded(text, *match.span(), (share, share), "%", grain, left_text))
     for match in _IN_WORDS.finditer(text):
         start, end = match.span()
+        written_end = end
         left_text = text[max(0, start - _LEFT_CONTEXT) : start]
         if match["halved"]:
             value, name = 50.0, "%"
@@ -369,11 +385,22 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             if measured is None:
                 continue
             name, size, end = measured
+            if not name and value <= _MAX_OF_COUNTED:
+                name, written_end = _of_counted(text, end)
             if not name or (value == 1 and name[0] == "#"):  # "one" is a pronoun as often as a number
                 continue
             value *= size
         grain = _FRACTION_GRAIN if name == "%" and (match["part"] or match["halved"]) else 1.0
-        yield start, end, _bounded(text, start, end, (value, value), name, grain, left_text)
+        yield start, end, _bounded(text, start, max(end, written_end), (value, value), name, grain, left_text)
+
+
+def _of_counted(text: str, end: int) -> tuple[str, int]:
+    """What is counted in "two of the three trials", after "two", and where "three" ends."""
+    if (whole := _OF_COUNTED.match(text, end)) and (measured := _measure(text, whole.end(), "")):
+        name, _, _ = measured
+        if name.startswith("#"):
+            return name, whole.end()
+    return "", end
 
 
 def _is_part(match: re.Match[str], left_text: str) -> bool:

@@ -49,6 +49,7 @@ _NUMBER_PASSAGES = 3  # closest passages in which the claim's numbers are looked
 _SAME_MATTER = 0.4  # share of the claim's words from which another number in a sentence is that of the same thing
 _DOUBTFUL = 0.4  # chance from which a claim that was not found may be backed after all
 _BAR = 0.5  # least chance of a verdict, for weights without fitted bars
+_EVEN = 0.5  # chance
 _COVERAGE = WORD_COLUMNS.index("coverage")
 
 
@@ -86,8 +87,8 @@ def collect_signs(
     joint = prepared.joint(claim, ranked, skipped)
     spoken = [index for index in top if roles[index] not in _OPEN_ROLES] or top
     judgements = ranked.judgements.copy()
-    misstating = _misstating(ranked, top)
     as_read, _ = _margins(judgements)
+    misstating = _misstating(ranked, top, as_read)
     clearest = max(spoken, key=lambda index: as_read[index])
     misstated = ranked.numbers[clearest].words if clearest in misstating else ""
     if misstated:
@@ -152,15 +153,16 @@ def collect_signs(
     )
 
 
-def _misstating(ranked: RankedSentences, top: Sequence[int]) -> list[int]:
-    """The passages that give another number for the same thing, if none of the closest gives a number of the claim.
+def _misstating(ranked: RankedSentences, top: Sequence[int], support: Floats) -> list[int]:
+    """The passages that would support the claim, but give another number for the same thing.
 
-    The model overlooks such numbers, above all in words: "two thirds" beside "one third".
+    None do if one of the closest gives a number of the claim. The model overlooks such numbers, above all in words:
+    "two thirds" beside "one third".
     """
     if any(ranked.numbers[index].stated for index in top[:_NUMBER_PASSAGES]):
         return []
     same_matter = ranked.words[:, _COVERAGE] >= _SAME_MATTER
-    return [index for index in top if ranked.numbers[index].otherwise and same_matter[index]]
+    return [index for index in top if support[index] > 0 and ranked.numbers[index].otherwise and same_matter[index]]
 
 
 def _unsupported(judgements: Floats) -> Floats:
@@ -251,6 +253,8 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
         return ReasonedVerdict("contradicted", chances[best], chances, reason, (decisive,))
     if is_clear and best == "backed" and agrees:
         return _backed(signs, chances, sentences)
+    if is_clear and best == "backed":
+        chances = _overruled(chances)
     sure = 1 - chances["backed"]
     if kind == "paper" and signs.support_in_context > 0 and agrees and is_safe:
         both = signs.supporting[0], decisive
@@ -258,6 +262,12 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
         reason = f"{for_it} says so, but {against_it} says otherwise: read both"
         return ReasonedVerdict("not found", sure, chances, reason, both)
     return ReasonedVerdict("not found", sure, chances, _not_found(signs, chances, sentences))
+
+
+def _overruled(chances: dict[str, float]) -> dict[str, float]:
+    """The chances where a rule forbids `backed`, of which their weights know nothing: at most as likely as not."""
+    backed = min(chances["backed"], _EVEN)
+    return chances | {"backed": backed, "not found": chances["not found"] + chances["backed"] - backed}
 
 
 def is_safe_contradiction(signs: Signs, kind: str, alone: Stance) -> bool:

@@ -22,14 +22,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
-from whycite.web.api import check, collections, engine, library, librarypapers, projects, questions
+from whycite.web.api import check, collections, library, librarypapers, projects, questions
 from whycite.web.guard import (
     MEDIA_TYPE,
+    AccessRules,
     Application,
     FieldError,
     Guard,
@@ -37,6 +39,8 @@ from whycite.web.guard import (
     Receive,
     Scope,
     Send,
+    defect_detail,
+    path_below,
     problem_body,
 )
 from whycite.web.projects.desk import ProjectDesk
@@ -45,7 +49,7 @@ from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.serverstate import RequestCounts, Server, ServerSettings
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PunctualProtocol", "assemble", "create", "run"]
+__all__ = ["PunctualProtocol", "assemble", "create", "guarded", "listen", "run"]
 
 
 _SLOW_THREADS = 2  # for requests that read whole documents
@@ -92,14 +96,14 @@ def _operation_id(route: APIRoute) -> str:
     return "_".join(filter(None, (group if group != route.name else "", route.name)))
 
 
-def create(settings: ServerSettings | None = None) -> Guard:
+def create(settings: ServerSettings | None = None) -> Application:
     """The application for a library."""
     return assemble(settings or ServerSettings())[0]
 
 
-def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
+def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     """The application and the server state behind it."""
-    current = CurrentLibrary(settings.library)
+    current = CurrentLibrary(settings.library, settings.shards)
     question_loader, document_loader = LazyLoader(load_questions), LazyLoader(load_documents)
     papers = WarmPapers()
 
@@ -138,7 +142,7 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     )
     app.state.server = server
     api = APIRouter(prefix="/api")
-    for part in (questions, check, projects, library, collections, librarypapers, engine):
+    for part in (questions, check, projects, library, collections, librarypapers):
         api.include_router(part.router)
     app.include_router(api)
     app.include_router(questions.metrics_router)
@@ -150,12 +154,32 @@ def assemble(settings: ServerSettings) -> tuple[Guard, Server]:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _defect)
-    counted = _CountedRequests(app, server.counts)
-    return Guard(counted, settings.rules, pages.refusal), server  # outermost, so that it also guards error responses
+    return guarded(app, settings, server.counts), server
+
+
+def guarded(app: Application, settings: ServerSettings, counts: RequestCounts) -> Application:
+    """An application behind its guard, below its path, whose answers are counted."""
+    # The guard is around everything, so that it also guards error responses.
+    counted = _CountedRequests(Guard(app, settings.rules, pages.refusal), counts)
+    return _Below(settings.root_path, counted) if settings.root_path else counted
+
+
+class _Below:
+    """Serves an application below a path, which a reverse proxy passes on or leaves out."""
+
+    def __init__(self, root: str, app: Application) -> None:
+        self._root, self._app = root, app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            below = {**scope, "root_path": self._root}
+            scope = below | {"path": self._root + path_below(below)}
+        await self._app(scope, receive, send)
 
 
 class _CountedRequests:
-    """Counts what an application answers, and in what time."""
+    """Counts what an application answers, refusals too, and in what time."""
 
     def __init__(self, app: Application, counts: RequestCounts) -> None:
         self._app, self._counts = app, counts
@@ -178,7 +202,7 @@ class _CountedRequests:
         finally:
             # By its route, not its address: addresses have no end, and may say what somebody asked.
             route = getattr(scope.get("route"), "path", "other")
-            if scope["path"].startswith(_API) and not route.startswith(_API):
+            if path_below(scope).startswith(_API) and not route.startswith(_API):
                 route = _API + route.lstrip("/")  # newer versions of FastAPI leave out what it is included under
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._counts.add(route, method, status, time.perf_counter() - started)
@@ -212,7 +236,8 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     plain = type(error) is HTTPException  # from the framework, without a message of its own
-    if plain and error.status_code == 404 and not request.url.path.startswith(("/api/", "/static/")):
+    is_file = isinstance(request.scope.get("endpoint"), StaticFiles)
+    if plain and error.status_code == 404 and not is_file and not path_below(request.scope).startswith(_API):
         return pages.missing(request)
     detail = _STATUS_DETAILS.get(error.status_code, str(error.detail)) if plain else str(error.detail)
     return _problem_response(error.status_code, detail, dict(error.headers or {}))
@@ -220,9 +245,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _defect(_: Request, error: Exception) -> Response:
     """Answer an unexpected error; the server logs it."""
-    return _problem_response(
-        500, f"An internal error occurred ({type(error).__name__}); see the server's log for details."
-    )
+    return _problem_response(500, defect_detail(error))
 
 
 _PATIENCE = 3  # seconds to finish running requests when the server stops
@@ -274,26 +297,38 @@ class PunctualProtocol(H11Protocol):
 def run(settings: ServerSettings, listener: socket.socket, started: Callable[[], None]) -> None:
     """Serve until the program is stopped; `started` is called once the server accepts requests."""
     app, server = assemble(settings)
+    try:
+        listen(app, settings.rules, listener, started, server)
+    finally:
+        if not server.close():
+            _exit_at_once()
+
+
+def listen(
+    app: Application,
+    rules: AccessRules,
+    listener: socket.socket,
+    started: Callable[[], None],
+    server: Server | None = None,
+) -> None:
+    """Let an application answer requests until the program is stopped; `server` is the state behind it, if any."""
     config = uvicorn.Config(
-        app,
-        http=cast(Any, partial(PunctualProtocol, seconds=settings.rules.seconds)),
+        cast(Any, app),
+        http=cast(Any, partial(PunctualProtocol, seconds=rules.seconds)),
+        lifespan="off" if server is None else "auto",
         log_level="warning",
         access_log=False,  # addresses may contain a token
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE,
         limit_concurrency=_CONNECTIONS,
     )
-    try:
-        _UvicornServer(config, server, started).run(sockets=[listener])
-    finally:
-        if not server.close():
-            _exit_at_once()
+    _UvicornServer(config, server, started).run(sockets=[listener])
 
 
 class _UvicornServer(uvicorn.Server):
     """Reports when it has started, and ends event streams before it stops."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, on_start: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server | None, on_start: Callable[[], None]) -> None:
         super().__init__(config)
         self._server, self._on_start = server, on_start
 
@@ -305,6 +340,9 @@ class _UvicornServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, and clean up here: a process that SIGTERM ends does nothing afterwards."""
+        if self._server is None:
+            await super().shutdown(sockets)
+            return
         self._server.uploads.stop()
         await super().shutdown(sockets)
         await asyncio.to_thread(self._server.close, _PATIENCE)

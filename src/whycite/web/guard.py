@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 
 __all__ = [
     "COOKIE",
+    "DETAILS",
     "MEDIA_TYPE",
     "AccessRules",
     "Application",
@@ -31,8 +32,12 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "asks_only",
+    "defect_detail",
     "is_loopback",
+    "path_below",
     "problem_body",
+    "root_of",
 ]
 
 
@@ -52,6 +57,19 @@ _PROBLEM_KINDS = {
     500: "defect",
     503: "busy",
     504: "too-slow",
+}
+# What problems say that are told in several places; the description of the API has them as examples.
+DETAILS = {
+    400: "The Content-Length header is invalid.",
+    401: "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
+    403: "Your token is for reading; changing the library or a project needs the other token.",
+    404: "There is no such project; it may have been deleted.",
+    408: "The request is incomplete: no data for {seconds:.0f} seconds.",
+    413: "The request is too large; the limit is {megabytes} MB.",
+    421: "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
+    500: "An internal error occurred ({error}); see the server's log for details.",
+    503: "The server is busy; try again in a moment.",
+    504: "This took longer than {seconds:.0f} seconds; try a smaller request.",
 }
 
 
@@ -76,6 +94,11 @@ class Problem(HTTPException):
     def status(self) -> int:
         """The HTTP status."""
         return self.status_code
+
+
+def defect_detail(error: BaseException) -> str:
+    """What a client learns of an unexpected error, which the server logs."""
+    return DETAILS[500].format(error=type(error).__name__)
 
 
 def problem_body(status: int, detail: str, errors: Sequence[FieldError] = ()) -> bytes:
@@ -141,6 +164,19 @@ class AccessRules:
     seconds: float = 30.0  # to wait for the next byte of a request
 
 
+def root_of(scope: Scope) -> str:
+    """The path below which the application is reached, such as "/whycite"; "" where it has a host of its own."""
+    root: str = scope.get("root_path", "")
+    return root.rstrip("/")
+
+
+def path_below(scope: Scope) -> str:
+    """The path of a request below that of the application, which begins with a slash."""
+    path: str = scope["path"]
+    root = root_of(scope)
+    return path.removeprefix(root) or "/" if path == root or path.startswith(f"{root}/") else path
+
+
 def is_loopback(host: str) -> bool:
     """Whether a server on this host is reachable only from this machine."""
     return host in _LOOPBACK
@@ -200,7 +236,7 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Mapping[str, str], problem: Problem) -> tuple[bytes, dict[str, str]]:
         """A problem as a page for people, or else as JSON."""
         is_opened = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-        if self._page is None or not is_opened or scope["path"].startswith(("/api/", "/static/")):
+        if self._page is None or not is_opened or path_below(scope).startswith(("/api/", "/static/")):
             return problem_body(problem.status, problem.detail), {"content-type": MEDIA_TYPE}
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         text = self._page(problem.status, problem.detail, _safe_path(scope), fields)
@@ -224,10 +260,7 @@ class Guard:
         if rules.host in _ANY and not rules.hosts:
             return
         if _host(headers.get("host", "")) not in _LOOPBACK | {rules.host.lower()} | rules.hosts:
-            raise Problem(
-                421,
-                "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
-            )
+            raise Problem(421, DETAILS[421])
 
     def _check_origin(self, scope: Scope, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")
@@ -246,13 +279,14 @@ class Guard:
         if secrets.compare_digest(token, rules.token.encode()):
             return
         if not rules.read_token or not secrets.compare_digest(token, rules.read_token.encode()):
-            raise Problem(
-                401,
-                "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
-                {"www-authenticate": "Bearer"},
-            )
-        if scope["method"] not in _SAFE and scope["path"].rstrip("/") not in _QUESTIONS:
-            raise Problem(403, "Your token is for reading; changing the library or a project needs the other token.")
+            raise Problem(401, DETAILS[401], {"www-authenticate": "Bearer"})
+        if not asks_only(scope):
+            raise Problem(403, DETAILS[403])
+
+
+def asks_only(scope: Scope) -> bool:
+    """Whether a request is a question, which changes nothing."""
+    return scope["method"] in _SAFE or path_below(scope).rstrip("/") in _QUESTIONS
 
 
 def _host(header: str) -> str:
@@ -278,7 +312,7 @@ def _token_in_address(scope: Scope) -> tuple[str, str] | None:
     """The address without the token in its query, which is moved to a cookie to keep it out of the browser history."""
     query = scope["query_string"].decode("latin-1")
     tokens = parse_qs(query).get("token")
-    if scope["method"] != "GET" or not tokens or scope["path"].startswith("/api/"):
+    if scope["method"] != "GET" or not tokens or path_below(scope).startswith("/api/"):
         return None
     others = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "token"]
     address = quote(_safe_path(scope), safe="/:")
@@ -293,7 +327,8 @@ def _safe_path(scope: Scope) -> str:
 
 def _cookie(scope: Scope, token: str) -> str:
     secure = "; Secure" if scope.get("scheme") == "https" else ""  # as a reverse proxy says
-    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict{secure}"
+    path = quote(root_of(scope), safe="/") or "/"
+    return f"{COOKIE}={quote(token, safe='')}; HttpOnly; Path={path}; SameSite=Strict{secure}"
 
 
 def _brings_files(headers: dict[str, str]) -> bool:
@@ -303,7 +338,7 @@ def _brings_files(headers: dict[str, str]) -> bool:
 def _length(headers: dict[str, str]) -> int:
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdecimal() or len(length) > 18:
-        raise Problem(400, "The Content-Length header is invalid.")
+        raise Problem(400, DETAILS[400])
     return int(length)
 
 
@@ -319,7 +354,7 @@ def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), seconds)
         except TimeoutError:
-            raise Problem(408, f"The request is incomplete: no data for {seconds:.0f} seconds.") from None
+            raise Problem(408, DETAILS[408].format(seconds=seconds)) from None
         complete = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > max_bytes:
@@ -330,7 +365,7 @@ def _limit_body(receive: Receive, max_bytes: int, seconds: float) -> Receive:
 
 
 def _too_large(max_bytes: int) -> Problem:
-    return Problem(413, f"The request is too large; the limit is {max_bytes >> 20} MB.")
+    return Problem(413, DETAILS[413].format(megabytes=max_bytes >> 20))
 
 
 async def _send_answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:

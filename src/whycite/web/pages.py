@@ -18,13 +18,13 @@ from starlette.types import Scope
 from whycite.library.paths import library_exists
 from whycite.structure import SECTION_TYPES
 from whycite.web.api.librarypapers import citation_graph, library_paper
-from whycite.web.guard import Problem
+from whycite.web.guard import Problem, root_of
 from whycite.web.serverstate import Server
 
 __all__ = ["PAGES", "missing", "mount", "refusal", "router"]
 
 _HERE = Path(__file__).parent
-_TEMPLATES = Jinja2Templates(_HERE / "templates")
+_TEMPLATES = Jinja2Templates(_HERE / "templates", context_processors=[lambda request: {"root": root_of(request.scope)}])
 PAGES = {"projects": "Projects", "cite": "Cite", "check": "Check", "verify": "Verify", "library": "Library"}
 
 _CITATION = re.compile(r"[0-9a-f]{16}")
@@ -54,7 +54,7 @@ async def first(request: Request) -> RedirectResponse:
     """Redirect to the page most people want first: on the first visit, to the ways to begin."""
     server: Server = request.app.state.server
     is_new = not library_exists(server.current.path) and not await server.ask(server.desk.store.projects)
-    return RedirectResponse("/welcome" if is_new else "/cite")
+    return RedirectResponse(root_of(request.scope) + ("/welcome" if is_new else "/cite"))
 
 
 @router.api_route("/welcome", methods=["GET", "HEAD"])
@@ -114,7 +114,7 @@ def refusal(status: int, detail: str, path: str, fields: Sequence[tuple[str, str
         "title": "This server asks for a token" if status == HTTPStatus.UNAUTHORIZED else HTTPStatus(status).phrase,
         "detail": detail,
         "needs_token": status == HTTPStatus.UNAUTHORIZED,
-        "is_wrong": any(name == "token" for name, _ in fields),
+        "is_wrong": any(name == "token" and value for name, value in fields),
         "path": quote(path, safe="/:"),
         "fields": [field for field in fields if field[0] != "token"],
     }

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from whycite.errors import Busy, MissingExtra, UserError
 from whycite.library.paths import UPLOADED
-from whycite.web.guard import Problem
+from whycite.web.guard import DETAILS, Problem, defect_detail
 from whycite.web.reading import keep_originals, read_all
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class WorkQueue:
             if running.done() and not running.cancelled():  # finished just now, or raised this error itself
                 return running.result()
             running.cancel()
-            raise Problem(504, f"This took longer than {self._seconds:.0f} seconds; try a smaller request.") from None
+            raise Problem(504, DETAILS[504].format(seconds=self._seconds)) from None
         except asyncio.CancelledError:
             if running.cancelled():  # the server is stopping; the client is still waiting
                 raise self._refusal("The server is shutting down.") from None
@@ -87,7 +87,7 @@ class WorkQueue:
             if self._closed:
                 raise self._refusal("The server is shutting down.")
             if self._unfinished >= self._capacity:
-                raise self._refusal("The server is busy; try again in a moment.")
+                raise self._refusal(DETAILS[503])
             self._unfinished += 1
             running = self._pool.submit(function)
         # Counted until it ends, even if nobody waits for it any more, because a thread cannot be stopped.
@@ -148,7 +148,7 @@ class EventStream:
             detail = str(error)
         elif error is not None and not isinstance(error, StreamClosed):
             _LOG.error("cannot answer a request", exc_info=error)
-            detail = f"An internal error occurred ({type(error).__name__}); see the server's log for details."
+            detail = defect_detail(error)
         else:
             detail = ""
         if detail:

@@ -6,26 +6,38 @@ import gc
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, UploadFile
 from fastapi.responses import Response
 
 from whycite.service.loading import CurrentLibrary, LazyLoader, warm
-from whycite.web.guard import MEDIA_TYPE, AccessRules, FieldError, Problem, problem_body
+from whycite.web.guard import DETAILS, MEDIA_TYPE, AccessRules, FieldError, Problem, problem_body
 from whycite.web.projects.desk import ProjectDesk
 from whycite.web.queues import UploadQueue, WorkQueue
 from whycite.web.schemas import ProblemDetails
 from whycite.web.uploads import Upload, safe_name
 from whycite.web.warm import WarmPapers
 
-__all__ = ["PROBLEMS", "CurrentServer", "RequestCounts", "Server", "ServerSettings", "json_response", "receive_uploads"]
+if TYPE_CHECKING:
+    from whycite.library.snapshot import AskShards
+
+__all__ = [
+    "EXPOSITION",
+    "PROBLEMS",
+    "CurrentServer",
+    "RequestCounts",
+    "Server",
+    "ServerSettings",
+    "json_response",
+    "receive_uploads",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +53,11 @@ class ServerSettings:
     files: int = 200  # per upload
     warm: bool = False  # load models at the start
     projects: Path | None = None  # None: the default folder
+    root_path: str = ""  # below which a proxy serves this: "/whycite"
+    shards: AskShards | None = None  # None: this process searches the library itself
 
 
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"  # Prometheus's text format
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 600.0)  # seconds, up to the longest wait
 
 
@@ -63,8 +78,16 @@ class RequestCounts:
             for place, limit in enumerate(_BUCKETS):
                 self._within[route][place] += seconds <= limit
 
-    def lines(self) -> list[str]:
-        """The counts in Prometheus's text format."""
+    def exposition(self, gauges: Mapping[str, float | Mapping[str, float]]) -> str:
+        """Gauges by name, some of them by deployment, and the counts, in Prometheus's text format."""
+        lines = []
+        for name, value in gauges.items():
+            values = value.items() if isinstance(value, Mapping) else [("", value)]
+            lines.append(f"# TYPE {name} gauge")
+            lines += [f'{name}{{deployment="{of}"}} {number}' if of else f"{name} {number}" for of, number in values]
+        return "\n".join([*lines, *self._lines(), ""])
+
+    def _lines(self) -> list[str]:
         with self._lock:
             answers, seconds = dict(self._answers), dict(self._seconds)
             within = {route: list(counts) for route, counts in self._within.items()}
@@ -86,18 +109,8 @@ class RequestCounts:
 
 T = TypeVar("T")
 _IDLE_SECONDS = 10.0  # to wait for running questions, which warming up would slow down
-_PROBLEM_DETAILS = {
-    400: "The Content-Length header is invalid.",
-    401: "A token is required; open the address that `whycite serve` printed, or send it as a Bearer token.",
-    403: "Your token is for reading; changing the library or a project needs the other token.",
-    404: "There is no such project; it may have been deleted.",
-    408: "The request is incomplete: no data for 30 seconds.",
-    413: "The request is too large; the limit is 8 MB.",
-    421: "Unknown host name; open the address that `whycite serve` printed, or start it with --allowed-host.",
-    422: "text: String should have at least 1 character",
-    500: "An internal error occurred (OSError); see the server's log for details.",
-    503: "The server is busy; try again in a moment.",
-    504: "This took longer than 60 seconds; try a smaller request.",
+_EXAMPLES = {422: "text: String should have at least 1 character"} | {
+    status: detail.format(seconds=30, megabytes=8, error="OSError") for status, detail in DETAILS.items()
 }
 
 
@@ -112,7 +125,7 @@ def _described_problem(status: int, detail: str) -> dict[str, Any]:
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: _described_problem(status, detail) for status, detail in _PROBLEM_DETAILS.items()
+    status: _described_problem(status, detail) for status, detail in sorted(_EXAMPLES.items())
 }
 
 
@@ -143,9 +156,9 @@ class Server:
         """Run a slow function without waiting for it."""
         return self.slow.submit(lambda: self._when_ready(function, (self.question_loader, self.document_loader)))
 
-    def warm(self) -> None:
+    def warm(self) -> Future[None]:
         """Load everything in the background."""
-        self.slow.submit(self._warm)
+        return self.slow.submit(self._warm)
 
     def close(self, seconds: float = 0.0) -> bool:
         """Accept no more work, and wait for what is running; returns whether all of it finished."""

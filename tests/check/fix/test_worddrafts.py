@@ -14,7 +14,7 @@ import pytest
 from tests.documents.word.test_opendocument import odt
 from tests.drafts import check_by_words
 from tests.googledocs import google_docx, google_markdown
-from tests.wordfiles import docx, field, paragraph, run, zotero_field
+from tests.wordfiles import docx, endnote_field, field, paragraph, run, zotero_field
 from whycite import read
 from whycite.check.fix.planning import plan
 from whycite.check.fix.worddrafts import comment_findings, insert_citations
@@ -138,6 +138,64 @@ def test_a_new_number_is_never_one_that_the_list_has(tmp_path: Path) -> None:
     text = text_of(insert_citations(check_by_words(draft), draft.read_bytes(), NOW).content, "")
     assert "bees rest at night [5]." in text
     assert text.endswith("[5] Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+
+
+ROE = Reference("7", title="Newer work", authors=("Roe, Max",), year=2003, venue="Nature")
+NUMBERED_DOE = replace(DOE, id="6", venue="Nature")
+LISTED = ("1.\tDoe J, Roe M. Old work. Nature. 2001.", "2.\tRoe M. Newer work. Nature. 2003.")
+
+
+def _numbered(shape: str, lists: str = "EndNote Bibliography") -> str:
+    """A draft whose citations EndNote made as numbers, with the list that it printed."""
+
+    def cited(work: Reference, number: str) -> str:
+        return endnote_field([work], number) if shape == "brackets" else raised(endnote_field([work], number))
+
+    def raised(shown: str) -> str:
+        return shown.replace("<w:t ", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t ')
+
+    first, second = ("[1]", "[2]") if shape == "brackets" else ("1", "2")
+    gap = " " if shape == "brackets" else ""
+    body = paragraph(f"Cats sleep{gap}", cited(NUMBERED_DOE, first), ".")
+    body += paragraph(f"Dogs sleep{gap}", cited(ROE, second), ".")
+    entries = "".join(paragraph(entry, style=lists) for entry in LISTED)
+    return BODY + body + paragraph("References", style="Heading1") + entries
+
+
+@pytest.mark.parametrize(("shape", "shown"), [("brackets", "rest at night [3]."), ("raised", "rest at night3.")])
+def test_the_numbers_of_a_reference_manager_go_on_counting(tmp_path: Path, shape: str, shown: str) -> None:
+    draft = write(tmp_path / "draft.docx", _numbered(shape))
+    before = read(draft)
+    assert [sentence.cited_keys for sentence in before.sentences if sentence.citations] == [("Doe2001",), ("Roe2003",)]
+    fixed = insert_citations(check_by_words(draft), draft.read_bytes(), NOW)
+    text = text_of(fixed.content, "")
+    assert shown in text
+    assert text.endswith("3. Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
+    [inserted] = re.findall(r"<w:ins [^>]*><w:r>.*?</w:ins>", part(fixed.content).partition("Cats sleep")[0])
+    assert ("superscript" in inserted) == (shape == "raised")
+
+
+def test_a_paper_that_a_numbered_list_has_is_cited_by_its_number(tmp_path: Path) -> None:
+    draft = write(tmp_path / "draft.docx", _numbered("brackets"))
+    fixed = insert_citations(check_by_words(draft, key="Roe2003", known=True), draft.read_bytes(), NOW)
+    text = text_of(fixed.content, "")
+    assert "bees rest at night [2]." in text
+    assert "3. " not in text
+
+
+def test_a_paper_whose_number_is_not_known_is_not_cited_by_name_among_numbers(tmp_path: Path) -> None:
+    both = paragraph("Cats sleep ", endnote_field([NUMBERED_DOE, ROE], "[1, 2]"), ".")
+    draft = write(tmp_path / "draft.docx", BODY + both)
+    fixed = insert_citations(check_by_words(draft, key="Roe2003", known=True), draft.read_bytes(), NOW)
+    assert [refusal.reason for refusal in fixed.refused] == ["its number in the reference list is not known"]
+    assert text_of(fixed.content, "") == text_of(draft.read_bytes(), "")
+
+
+def test_years_in_parentheses_are_no_numbers(tmp_path: Path) -> None:
+    cited = paragraph("Doe and Roe ", endnote_field([NUMBERED_DOE], "(2001)"), " saw cats.")
+    draft = write(tmp_path / "draft.docx", BODY + cited + TYPED)
+    text = text_of(insert_citations(check_by_words(draft), draft.read_bytes(), NOW).content, "")
+    assert "bees rest at night (Kaiser, 1988)." in text
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from whycite.check.fix.edits import Refusal
 from whycite.check.fix.planning import Objection, best_choices, first_objection, possible_places
 from whycite.check.reporting.messages import is_reported, message, problem_message
 from whycite.cite.exports import as_csl
+from whycite.documents.identity import normalise_title
 from whycite.documents.model import Document, Sentence
 from whycite.documents.word.editing import TextInsertion, WordComment
 from whycite.documents.word.flow import FlowParagraph
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FixedWord", "comment_findings", "insert_citations"]
 
-_NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d[\d,;\s–-]*[\])]?")
+_NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d{1,3}(?:[,;\s–-]+\d{1,3})*[\])]?")  # a year is no number of a list
+_LABEL = re.compile(r"\s*(\[?)(\d+)(\]?[.)]?)(\s*)")
 _SCHEMA = "https://github.com/citation-style-language/schema/raw/master/csl-citation.json"
 _MAX_EVIDENCE = 300  # characters of a sentence that a comment quotes
 
@@ -115,12 +117,15 @@ class _CitationWriter:
     editor: DocumentEditor
     entries: dict[str, str] = field(default_factory=dict)  # new ones, by key
     style: _PrintedStyle = field(init=False)
+    numbers: dict[str, int] = field(init=False)  # of the draft's references in its list, if they have any
+    last_number: int = field(init=False)
     sentences: dict[tuple[int, int], Sentence] = field(init=False)
 
     def __post_init__(self) -> None:
         self.style = _printed_style(self.document, self.editor.text)
         self.sentences = {(sentence.start, sentence.end): sentence for sentence in self.document.sentences}
         recognise_paragraphs(self.editor.flow, self.editor.text)
+        self.numbers, self.last_number = self._numbers()
 
     def write(self, finding: Finding, proposal: Proposal, objection: Objection) -> tuple[str, str]:
         """Insert the citation of a paper; what was written, and why not if nothing was."""
@@ -134,6 +139,8 @@ class _CitationWriter:
         needs_entry = is_new and item is None
         if needs_entry and not self._list():
             return "", "the draft has no reference list to add it to"
+        if self.style.numbered and not is_new and item is None and proposal.key not in self.numbers:
+            return "", "its number in the reference list is not known"
         insertion = self._insertion(finding, proposal, item)
         text = self.editor.text
         pending = False
@@ -153,13 +160,12 @@ class _CitationWriter:
         """The document with all citations, and the new entries at the end of the reference list."""
         lines = self._list()
         if self.entries and lines:
-            labelled = self._counts() and not lines[-1].numbered
-            label = re.match(r"\s*(\[?)\d+(\]?[.)]?)(\s*)", self.editor.text[lines[-1].start : lines[-1].end])
+            label = _LABEL.match(self.editor.text[lines[-1].start : lines[-1].end])
             texts = list(self.entries.values())
-            if labelled and label:
+            if self.style.numbered and not lines[-1].numbered and label:
                 texts = [
-                    f"{label[1]}{number}{label[2]}{label[3] or ' '}{text}"
-                    for number, text in enumerate(texts, self._last_number() + 1)
+                    f"{label[1]}{number}{label[3]}{label[4] or ' '}{text}"
+                    for number, text in enumerate(texts, self.last_number + 1)
                 ]
             self.editor.append_paragraphs(lines[-1], texts)
         return self.editor.result()
@@ -167,13 +173,30 @@ class _CitationWriter:
     def _list(self) -> list[FlowParagraph]:
         return [line for line in self.editor.flow.paragraphs if line.role == "reference" and line.end > line.start]
 
-    def _counts(self) -> bool:
-        """Whether citations are numbers of a list that was typed."""
-        return self.style.numbered and all(reference.id.isdigit() for reference in self.document.references)
+    def _numbers(self) -> tuple[dict[str, int], int]:
+        """The numbers that references have in a numbered list, and the highest, which may leave some out.
 
-    def _last_number(self) -> int:
-        """The highest number of the list, which may leave some out."""
-        return max((int(reference.id) for reference in self.document.references), default=0)
+        A typed list names its references by number. What a manager stores has no numbers: the list that it printed has,
+        and citations of one work.
+        """
+        text, references = self.editor.text, self.document.references
+        numbers = {reference.id: int(reference.id) for reference in references if reference.id.isdecimal()}
+        shown = []
+        for citation in (citation for sentence in self.document.sentences for citation in sentence.citations):
+            if _NUMBERED.fullmatch(words := text[citation.start : citation.end].strip()):
+                shown += (printed := [int(number) for number in re.findall(r"\d+", words)])
+                if len(printed) == len(citation.keys) == 1:
+                    numbers.setdefault(citation.keys[0], printed[0])
+        titles = {reference.id: normalise_title(reference.title) for reference in references if reference.title}
+        for position, line in enumerate(self._list(), 1):
+            words = text[line.start : line.end]
+            label = _LABEL.match(words)
+            number = position if line.numbered else int(label[2]) if label else 0
+            entry = normalise_title(words)
+            for key in (key for key, title in titles.items() if number and title in entry):
+                numbers.setdefault(key, number)
+            shown.append(number)
+        return numbers, max((*numbers.values(), *shown), default=0)
 
     def _zotero_item(self, proposal: Proposal) -> Mapping[str, Any] | None:
         """The paper as Zotero cites it: as the draft does, or by its address in the user's library.
@@ -191,18 +214,21 @@ class _CitationWriter:
     def _insertion(self, finding: Finding, proposal: Proposal, item: Mapping[str, Any] | None) -> TextInsertion:
         """The citation of a paper: a live field if Zotero knows it, else text in the draft's own style."""
         key, paper = proposal.key, proposal.recommendation.paper
-        if self._counts():
-            added = [*self.entries, key]
-            number = key if key in self.document.by_id else str(self._last_number() + added.index(key) + 1)
-            return TextInsertion(0, f"{self.style.opening}{number}{self.style.closing}", raised=self.style.raised)
-        shown = _names_and_year(paper, self.style.link)
+        number = self.numbers.get(key) if key in self.document.by_id or item else self._new_number(key)
+        is_number = self.style.numbered and number is not None
+        shown = f"{self.style.opening}{number}{self.style.closing}" if is_number else ""
+        shown = shown or _names_and_year(paper, self.style.link)
         if item is None:
-            return TextInsertion(0, shown)
+            return TextInsertion(0, shown, raised=is_number and self.style.raised)
         properties = {"formattedCitation": shown, "plainCitation": shown, "noteIndex": 0}
         id = sha256(f"{key} {finding.start} {len(self.editor.text)}".encode()).hexdigest()[:8]
         citation = {"citationID": id, "properties": properties, "citationItems": [item], "schema": _SCHEMA}
         code = json.dumps(citation, ensure_ascii=False, separators=(",", ":"))
-        return TextInsertion(0, shown, f"ZOTERO_ITEM CSL_CITATION {code}")
+        return TextInsertion(0, shown, f"ZOTERO_ITEM CSL_CITATION {code}", raised=is_number and self.style.raised)
+
+    def _new_number(self, key: str) -> int:
+        """The number of an entry that joins the list."""
+        return self.last_number + [*self.entries, key].index(key) + 1
 
 
 def _printed_style(document: Document, text: str) -> _PrintedStyle:

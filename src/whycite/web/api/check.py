@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import mode
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -179,7 +180,7 @@ def _stream_check(here: Server, folder: Path, stack: ExitStack, options: _CheckO
             send("findings", {"start": start, "findings": [finding_json(finding) for finding in findings]})
             start += len(findings)
         else:
-            send("draft", _answer(judged, slice(None), unwritable_reason(judged.document, folder)))
+            send("draft", _answer(judged, slice(None), unwritable_reason(judged.document, folder), options.threshold))
 
     with stack:
         send_progress("reading", 0, None)
@@ -190,11 +191,12 @@ def _stream_check(here: Server, folder: Path, stack: ExitStack, options: _CheckO
 def _check(here: Server, uploads: Sequence[Upload], options: _CheckOptions, shown: slice) -> Response:
     with unpacked_folder(uploads) as folder:
         checked = _run_check(here, folder, options)
-        text = json.dumps(_answer(checked, shown, unwritable_reason(checked.document, folder)), allow_nan=False)
+        answer = _answer(checked, shown, unwritable_reason(checked.document, folder), options.threshold)
+        text = json.dumps(answer, allow_nan=False)
     return Response(_shorten_paths(text, json.dumps(str(folder))[1:-1]).encode(), media_type="application/json")
 
 
-def _answer(checked: CheckedDraft, shown: slice, unwritable: str) -> CheckAnswer:
+def _answer(checked: CheckedDraft, shown: slice, unwritable: str, threshold: float | None) -> CheckAnswer:
     document, draft = checked.document, checked_draft_json(checked)
     places = {(finding.file, finding.start, finding.end): number for number, finding in enumerate(checked.findings)}
     sentences: list[CheckedSentence] = []
@@ -218,17 +220,20 @@ def _answer(checked: CheckedDraft, shown: slice, unwritable: str) -> CheckAnswer
         **draft,
         "findings": findings,
         "total": len(document.sentences),
-        "threshold": _usual_threshold(checked),
+        "threshold": _usual_threshold(checked, threshold),
         "unwritable": unwritable,
         "sections": [section_json(section) for section in document.sections],
         "sentences": sentences,
     }
 
 
-def _usual_threshold(checked: CheckedDraft) -> float:
-    """The most common threshold, since sections have their own."""
-    thresholds = sorted(finding.threshold for finding in checked.findings)
-    return thresholds[len(thresholds) // 2] if thresholds else 0.5
+def _usual_threshold(checked: CheckedDraft, wanted: float | None) -> float:
+    """The most common threshold, since sections have their own; of a draft without sentences, what one would have."""
+    from whycite.check.worthiness import MIN_REPORTED
+
+    if not checked.findings:
+        return MIN_REPORTED if wanted is None else wanted
+    return mode(finding.threshold for finding in checked.findings)
 
 
 def _shorten_paths(text: str, folder: Path | str) -> str:

@@ -1,16 +1,21 @@
-"""Single questions, which change nothing: cite, verify, read, and whether the server is up."""
+"""Questions, which change nothing: cite, verify, read, whether the server is up, and what other programs ask.
+
+`whycite lsp --server` and `whycite mcp --server` have no models of their own and let the server's engine answer.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Form, UploadFile
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
 from whycite.cite.exports import as_bibtex
 from whycite.cite.fit import nothing_fits
@@ -18,17 +23,24 @@ from whycite.cite.recommendations import Claim, answer_fits, recommendation_json
 from whycite.documents.jsondocument import DocumentJson, document_json
 from whycite.errors import UserError
 from whycite.library.notices import look_up
+from whycite.service.loading import CurrentLibrary
 from whycite.structure import parse_section_type
 from whycite.web.api.library import DocumentId, document_source
+from whycite.web.guard import Problem
+from whycite.web.queues import EventStream
 from whycite.web.schemas import CiteAnswer, CiteAnswers, CiteQuestion, CiteQuestions, Health, VerifyAnswer
-from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
+from whycite.web.serverstate import EXPOSITION, PROBLEMS, CurrentServer, Server, json_response
 from whycite.web.warm import WarmPaper
 
-__all__ = ["metrics_router", "router"]
+if TYPE_CHECKING:
+    from whycite.service.remote import AnsweringEngine
+
+__all__ = ["metrics_router", "resident_bytes", "router"]
 
 router = APIRouter(responses=PROBLEMS)
 metrics_router = APIRouter()  # whose address is not below /api
 _STARTED = time.time()
+_MAX_ENGINE_BYTES = 32 << 20  # of a question; the text of a thesis takes a few megabytes
 
 
 @router.get("/health", tags=["health"], response_model=Health)
@@ -56,14 +68,12 @@ async def metrics(here: CurrentServer) -> Response:
     }
     if (library := here.current.library_if_open()) is not None:
         gauges["whycite_library_version"] = library.version
-    if (memory := _resident_bytes()) is not None:
+    if (memory := resident_bytes()) is not None:
         gauges["process_resident_memory_bytes"] = memory
-    lines = [line for name, value in gauges.items() for line in (f"# TYPE {name} gauge", f"{name} {value}")]
-    content = "\n".join([*lines, *here.counts.lines(), ""])
-    return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(here.counts.exposition(gauges), media_type=EXPOSITION)
 
 
-def _resident_bytes() -> int | None:
+def resident_bytes() -> int | None:
     """The memory of this process; None where the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
@@ -158,3 +168,40 @@ async def read(here: CurrentServer, files: list[UploadFile] | None = None, docum
     """
     source = document_source(here, files, document)
     return await here.work(lambda: json_response(document_json(source.read(), claims=True)))
+
+
+@router.post("/engine", tags=["engine"], include_in_schema=False)  # its questions change with every release
+async def engine(
+    here: CurrentServer,
+    question: Annotated[str, Form(max_length=100)],
+    release: Annotated[str, Form(max_length=100)],
+    arguments: UploadFile,
+    digest: Annotated[str, Form(max_length=100)] = "",
+    bibliography: UploadFile | None = None,
+) -> StreamingResponse:
+    """The answer to a question, after events that say how far it is; `whycite.service.remote` writes and reads both."""
+    own = version("whycite")
+    if release != own:
+        raise Problem(409, f"The server is whycite {own}, and this is {release}.")
+    content, entries = await _content(arguments), await _content(bibliography) if bibliography is not None else b""
+    events = EventStream(asyncio.get_running_loop())
+
+    def answer() -> None:
+        _answering_engine(here.current).answer(question, content, digest, entries, events.send)
+
+    events.follow(here.start(answer))
+    return StreamingResponse(events.lines(), media_type="text/event-stream")
+
+
+async def _content(part: UploadFile) -> bytes:
+    content = await part.read(_MAX_ENGINE_BYTES + 1)
+    if len(content) > _MAX_ENGINE_BYTES:
+        raise Problem(413, f"The question is too large; the limit is {_MAX_ENGINE_BYTES >> 20} MB.")
+    return content
+
+
+@lru_cache(maxsize=1)
+def _answering_engine(current: CurrentLibrary) -> AnsweringEngine:
+    from whycite.service.remote import AnsweringEngine
+
+    return AnsweringEngine(current)

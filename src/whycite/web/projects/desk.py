@@ -15,7 +15,7 @@ from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
 from whycite.library.paths import library_exists, original_path
-from whycite.web.guard import Problem
+from whycite.web.guard import Problem, defect_detail
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
@@ -187,7 +187,7 @@ class ProjectDesk:
                 state, detail = "stopped", _INTERRUPTED
             elif project.is_present:  # else it was deleted meanwhile
                 _LOG.exception("cannot verify a project")
-                detail = f"An internal error occurred ({type(error).__name__}); see the server's log for details."
+                detail = defect_detail(error)
         finally:
             try:
                 with suppress(Problem):  # it was deleted meanwhile

@@ -19,7 +19,7 @@ import platformdirs
 
 from whycite.errors import UserError
 from whycite.files import atomic_write, make_folder
-from whycite.web.guard import Problem
+from whycite.web.guard import DETAILS, Problem
 from whycite.web.reading import BIBLIOGRAPHIES
 from whycite.web.uploads import Upload, safe_name, unpack_archives, write_upload
 from whycite.web.warm import file_hash
@@ -30,7 +30,6 @@ FileKind = Literal["draft", "paper"]
 
 _PROJECT = "project.json"  # the record that makes a folder a project
 _TITLE = "-title.json"
-_GONE = "There is no such project; it may have been deleted."
 _ID = re.compile(r"[0-9a-f]{16}")
 _MAX_PROJECTS = 1_000
 _MAX_FILES = 500  # per project
@@ -169,7 +168,7 @@ class ProjectFolder:
 
     def _check_present(self) -> None:
         if not self.is_present:
-            raise Problem(404, _GONE)
+            raise Problem(404, DETAILS[404])
 
     def _file(self, kind: FileKind, path: Path) -> ProjectFile:
         name = path.relative_to(self.path / kind).as_posix()
@@ -215,7 +214,7 @@ class ProjectStore:
     def open(self, id: str) -> ProjectFolder:
         """The project with an id."""
         if not self.exists(id):
-            raise Problem(404, _GONE)
+            raise Problem(404, DETAILS[404])
         return self._folder(id)
 
     def delete(self, id: str) -> None:

@@ -1,6 +1,6 @@
 // Adding papers to the library, with progress.
 
-import { ask, formOf, get, make, plural, say } from "./common.js";
+import { ask, formOf, get, here, make, plural, say } from "./common.js";
 
 const SUMMARY = "whycite-added"; // what the next page says of what was added
 const MAX_NOTES = 100;
@@ -13,26 +13,31 @@ export function showNotes({ skipped = [], warnings = [] }) {
 
 // Opens the library, which says what was added.
 export function openLibrary({ skipped, warnings }, text) {
-  const notes = { skipped: skipped.slice(0, MAX_NOTES), warnings: warnings.slice(0, MAX_NOTES) };
+  const summary = JSON.stringify({ skipped: skipped.slice(0, MAX_NOTES), warnings: warnings.slice(0, MAX_NOTES), text });
   try {
-    sessionStorage.setItem(SUMMARY, JSON.stringify({ ...notes, text }));
+    sessionStorage.setItem(SUMMARY, summary);
   } catch {
     // Nothing may be stored: the list of papers says enough.
   }
-  location.assign("/library");
+  location.assign(here("/library"));
+}
+
+function takeSummary() {
+  try {
+    const text = sessionStorage.getItem(SUMMARY);
+    sessionStorage.removeItem(SUMMARY);
+    return text;
+  } catch {
+    return null; // Nothing may be stored.
+  }
 }
 
 // Says once what was added on the page before.
 export function showAdded() {
-  try {
-    const added = JSON.parse(sessionStorage.getItem(SUMMARY));
-    sessionStorage.removeItem(SUMMARY);
-    if (!added) return;
-    say(get("state"), added.text);
-    showNotes(added);
-  } catch {
-    // Nothing may be stored.
-  }
+  const added = JSON.parse(takeSummary());
+  if (!added) return;
+  say(get("state"), added.text);
+  showNotes(added);
 }
 
 // Sends files, or asks for Zotero's papers without any; `done` receives what was added, and a sentence that says it.
@@ -68,7 +73,7 @@ function follow(id, files, done, finish) {
     say(state, "Stopping after this paper …");
     await ask(`/api/library/uploads/${id}`, { method: "DELETE" }).catch((error) => say(state, error.message, true));
   };
-  const events = new EventSource(`/api/library/uploads/${id}`);
+  const events = new EventSource(here(`/api/library/uploads/${id}`));
   events.addEventListener("progress", (event) => {
     const told = JSON.parse(event.data);
     if (stop.disabled) return; // it is being stopped

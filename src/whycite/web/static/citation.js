@@ -1,4 +1,4 @@
-import { ask, get, make, say } from "./common.js";
+import { ask, get, here, make, say } from "./common.js";
 import { deciding, showOriginal, showText } from "./paperview.js";
 import { verdictCard } from "./verdicts.js";
 
@@ -7,7 +7,7 @@ const api = `/api/projects/${project}/citations/${citation}`;
 
 async function start() {
   const record = await ask(api);
-  get("back").href = `/projects/${project}/sentences/${record.sentence}`;
+  get("back").href = here(`/projects/${project}/sentences/${record.sentence}`);
   const draft = make("section", {}, make("h2", {}, "Claim"), make("blockquote", { class: "why", dir: "auto" }, record.claim));
   get("panel").replaceChildren(draft, verdictCard(record));
   say(get("state"), "Reading the paper …");
@@ -33,7 +33,7 @@ function offerText(paper) {
     get("paper").replaceChildren(...(asText ? [text] : pages));
     if (asText) showText(text, paper);
   });
-  get("paper-title").after(make("p", {}, button, " ", make("a", { href: paper.original, download: "" }, "Download the file")));
+  get("paper-title").after(make("p", {}, button, " ", make("a", { href: here(paper.original), download: "" }, "Download the file")));
 }
 
 start().catch((error) => say(get("state"), error.message, true));

@@ -1,4 +1,4 @@
-import { get, make, plural, post, say } from "./common.js";
+import { get, here, make, plural, post, say } from "./common.js";
 import { remember, showRecent } from "./history.js";
 import { card } from "./papers.js";
 
@@ -19,7 +19,7 @@ form.addEventListener("submit", (event) => {
     return;
   }
   const fields = Object.fromEntries([...given].map(([name, value]) => [name, name === "text" ? text : value]).filter(([name, value]) => value && !(name === "n" && value === "10")));
-  const address = `/cite?${new URLSearchParams(fields)}`;
+  const address = here(`/cite?${new URLSearchParams(fields)}`);
   if (address !== location.pathname + location.search) history.pushState(null, "", address);
   search();
 });
@@ -49,7 +49,7 @@ async function search() {
   } catch (error) {
     if (turn !== asked) return;
     say(state, error.message, true);
-    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: "/library" }, "Or add papers on the Library page."));
+    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: here("/library") }, "Or add papers on the Library page."));
   }
 }
 

@@ -2,6 +2,10 @@
 
 export const get = (id) => document.getElementById(id);
 
+// An address of this server, which may be below a path of another one: the folder of this script is its `static`.
+const ROOT = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
+export const here = (path) => ROOT + path;
+
 export function make(name, given = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(given)) {
@@ -14,7 +18,7 @@ export function make(name, given = {}, ...children) {
 export async function fetched(path, options = {}) {
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(here(path), options);
   } catch {
     throw new Error("The server does not respond. Is `whycite serve` still running?");
   }
@@ -65,7 +69,7 @@ export function plural(count, noun) {
 
 // The page of a paper of the library.
 export function paperAddress(key) {
-  return `/papers/${key.split("/").map(encodeURIComponent).join("/")}`;
+  return here(`/papers/${key.split("/").map(encodeURIComponent).join("/")}`);
 }
 
 // A form with files to send.

@@ -1,6 +1,6 @@
 // The questions that were asked in this browser, newest first.
 
-import { make } from "./common.js";
+import { here, make } from "./common.js";
 
 const NAME = "whycite-questions";
 const MAX = 50;
@@ -30,7 +30,7 @@ export function remember(address, text) {
 
 // Fills a <details> with the last questions of a page.
 export function showRecent(place, page) {
-  place.dataset.recent = page;
+  place.dataset.recent = here(page);
   fill(place);
 }
 

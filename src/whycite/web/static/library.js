@@ -1,5 +1,5 @@
 import { addPapers, showAdded, showNotes } from "./adding.js";
-import { ask, choosing, dropping, get, make, number, paperAddress, plural, post, say, twice } from "./common.js";
+import { ask, choosing, dropping, get, here, make, number, paperAddress, plural, post, say, twice } from "./common.js";
 import { bars } from "./plots.js";
 
 const LIMIT = 50;
@@ -242,7 +242,7 @@ get("all").addEventListener("change", () => {
 get("export").addEventListener("click", () => {
   const asked = new URLSearchParams({ format: get("format").value, query: wanted().query, collection: wanted().collection });
   for (const id of chosen.keys()) asked.append("id", id);
-  make("a", { href: `/api/library/export?${asked}`, download: "" }).click();
+  make("a", { href: here(`/api/library/export?${asked}`), download: "" }).click();
 });
 get("collecting").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -1,9 +1,9 @@
 // A PDF as it looks, with a passage boxed on its page.
 
-import { make } from "./common.js";
+import { here, make } from "./common.js";
 import { findQuote } from "./quotes.js";
 
-const LIBRARY = "/static/pdfjs/";
+const LIBRARY = new URL("pdfjs/", import.meta.url).pathname;
 const MAX_PIXELS = 16e6; // of one page: more makes phones run out of memory
 const MARGIN = 16; // pixels beside a passage
 let loading = null;
@@ -19,7 +19,7 @@ function load() {
 // Opens a PDF: the address of a file on this server, or a file that the user chose.
 async function open(source) {
   const pdfjs = await load();
-  const given = typeof source === "string" ? { url: source } : { data: new Uint8Array(await source.arrayBuffer()) };
+  const given = typeof source === "string" ? { url: here(source) } : { data: new Uint8Array(await source.arrayBuffer()) };
   const task = pdfjs.getDocument({ ...given, wasmUrl: LIBRARY, useWasm: false, verbosity: pdfjs.VerbosityLevel.ERRORS });
   return { pdfjs, pdf: await task.promise, close: () => task.destroy() };
 }

@@ -1,4 +1,4 @@
-import { ask, choosing, dropping, formOf, get, make, number, plural, roving, say, twice } from "./common.js";
+import { ask, choosing, dropping, formOf, get, here, make, number, plural, roving, say, twice } from "./common.js";
 import { layOut } from "./heatmap.js";
 import { card, inDraft } from "./papers.js";
 import { deciding as decisive, showOriginal } from "./paperview.js";
@@ -6,7 +6,7 @@ import { VERDICTS, WORST_FIRST, byBadness, doiLink, verdictCard, who } from "./v
 
 const id = get("workspace").dataset.project;
 const api = `/api/projects/${id}`;
-const home = `/projects/${id}`;
+const home = here(`/projects/${id}`);
 const HASH_LENGTH = 32; // of a file with one paper; that of one among several is longer
 const WAIT = 700; // milliseconds between two questions about progress
 const BAD = ["contradicted", "secondary", "not found", "uncited"];
@@ -383,7 +383,7 @@ async function showProject() {
       const remove = twice("Remove", "Confirm removal", () => change(`${api}/files/${file.id}`, { method: "DELETE" }, `Removed ${file.name}.`), { class: "small", "aria-label": `Remove ${file.name}` });
       const facts = [file.title ? file.name : "", file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`].filter(Boolean).join(" · ");
       const cited = file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
-      return make("li", {}, make("a", { href: `${api}/files/${file.id}`, download: "", dir: "auto" }, file.title || file.name), make("span", { class: "dim" }, facts, cited), remove);
+      return make("li", {}, make("a", { href: here(`${api}/files/${file.id}`), download: "", dir: "auto" }, file.title || file.name), make("span", { class: "dim" }, facts, cited), remove);
     }),
   );
   showUse();
@@ -453,7 +453,7 @@ get("delete").replaceWith(
   twice("Delete project", "Confirm: delete it with all its files", async () => {
     try {
       await ask(api, { method: "DELETE" });
-      location.assign("/projects");
+      location.assign(here("/projects"));
     } catch (error) {
       say(get("state"), error.message, true);
     }

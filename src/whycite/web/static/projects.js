@@ -1,4 +1,4 @@
-import { ask, choosing, dropping, get, make, number, plural, say } from "./common.js";
+import { ask, choosing, dropping, get, here, make, number, plural, say } from "./common.js";
 
 const STATES = { new: "not verified yet", running: "being verified", done: "verified", stopped: "stopped", failed: "could not be verified" };
 const chosen = { draft: [], papers: [] };
@@ -40,7 +40,7 @@ get("new").addEventListener("submit", async (event) => {
   say(get("state"), "Sending the files …");
   try {
     const project = await ask("/api/projects", { method: "POST", body: form });
-    location.assign(`/projects/${project.id}`);
+    location.assign(here(`/projects/${project.id}`));
   } catch (error) {
     submit.disabled = false;
     say(get("state"), error.message, true);
@@ -56,7 +56,7 @@ async function list() {
         make(
           "li",
           { class: "card" },
-          make("h3", { dir: "auto" }, make("a", { href: `/projects/${project.id}` }, project.name)),
+          make("h3", { dir: "auto" }, make("a", { href: here(`/projects/${project.id}`) }, project.name)),
           make("p", { class: "facts-line" }, [new Date(project.created).toLocaleDateString("en", { dateStyle: "medium" }), plural(project.papers, "paper"), STATES[project.state]].join(" · ")),
         ),
       ),

@@ -1,4 +1,4 @@
-import { ask, choosing, formOf, get, make, number, plural, roving, say } from "./common.js";
+import { ask, choosing, formOf, get, here, make, number, plural, roving, say } from "./common.js";
 import { layOut, overview, shade, show } from "./heatmap.js";
 import { remember, showRecent } from "./history.js";
 import { deciding, showOriginal } from "./paperview.js";
@@ -96,7 +96,7 @@ get("question").addEventListener("submit", (event) => {
     return;
   }
   // A file that was opened here is known to this page alone.
-  const address = cited.document ? `/verify?${new URLSearchParams({ claim, document: cited.document })}` : "/verify";
+  const address = cited.document ? here(`/verify?${new URLSearchParams({ claim, document: cited.document })}`) : here("/verify");
   if (address !== location.pathname + location.search) history.pushState(null, "", address);
   verify(claim);
 });

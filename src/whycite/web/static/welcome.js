@@ -1,5 +1,5 @@
 import { addPapers, openLibrary, showNotes } from "./adding.js";
-import { ask, choosing, dropping, get, say } from "./common.js";
+import { ask, choosing, dropping, get, here, say } from "./common.js";
 
 // On to the library, which says what was left out; if nothing was added, this page does.
 function add(files) {
@@ -18,7 +18,7 @@ get("demo").addEventListener("click", async () => {
   say(get("state"), "Opening the example …");
   try {
     const project = await ask("/api/projects/example", { method: "POST" });
-    location.assign(`/projects/${project.id}`);
+    location.assign(here(`/projects/${project.id}`));
   } catch (error) {
     get("demo").disabled = false;
     say(get("state"), error.message, true);
