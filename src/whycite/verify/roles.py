@@ -97,8 +97,14 @@ _OTHERS = re.compile(
     r"\b(?:has|have) been (?:\w+ )?(?:shown|reported|demonstrated|found|observed|described|established|suggested|"
     r"documented|implicated|associated|linked)\b|"
     r"\b(?:it is|is) (?:well )?(?:known|established|accepted|thought|believed) (?:that|to)\b|"
-    r"\bet al\b|\b(?:and|&) (?:colleagues|co-?workers)\b|\baccording to\b|\bothers have\b",
+    r"\bet al\b|\b(?:and|&) (?:colleagues|co-?workers)\b|\baccording to\b|\bothers have\b|"
+    r"\bthey (?:also |then |further )?(?:found|showed|demonstrated|argued?|concluded|proposed) that\b",
     re.IGNORECASE,
+)
+# "Yarowsky applied his method to …": somebody else's work, told with the name.
+_NAMED_OTHERS = re.compile(
+    r"^(?!(?:We|Our|The|This|These|Each|One)\b)[A-Z][a-z]+(?: and [A-Z][a-z]+)? (?:\w+ )?\w+(?:ed|s) (?:his|her|their) "
+    r"(?:own )?(?:methods?|approach|models?|algorithms?|systems?|theory|analysis|framework|technique|procedure)\b"
 )
 # "Winer et al., 2019", "Winer (2019)" and "(Winer 2019)", but neither "the ACE 2004 corpus" nor "in March 2019".
 # A name is taken whole or not at all: otherwise a list of countries would be tried in billions of ways.
@@ -139,7 +145,8 @@ def role_of(sentence: str, section_type: str | None = None, cites: bool = False)
     owns = _OWN_FINDING.search(sentence) is not None
     if is_hypothesis(sentence):
         return "hypothesis"
-    if not owns and (cites or CITATION_MARKER.search(sentence) or _OTHERS.search(sentence)):
+    is_told = cites or CITATION_MARKER.search(sentence) or _OTHERS.search(sentence) or _NAMED_OTHERS.search(sentence)
+    if not owns and is_told:
         return "others"
     is_method = _METHOD.search(sentence) and not _FINDING.search(sentence) and section_type not in _FINDING_SECTIONS
     if section_type == "method" or is_method:

@@ -158,7 +158,7 @@ def fit_classes(
 
 _BARS = tuple(percent / 100 for percent in range(50, 95, 5))  # a verdict is more likely than not
 # The share of other claims that may get a verdict: a wrong contradiction does more harm.
-_MOST_WRONG = {"backed": 0.08, "contradicted": 0.02}
+_MOST_WRONG = {"backed": 0.06, "contradicted": 0.02}
 _ABSTRACT_BAR = 0.5  # an abstract is read whole, so what is more likely than not is said
 _CITED = 50  # citing sentences whose cited paper is at hand, each with two other papers or claims
 _CITING_ARTICLES = 80  # about as many claims as CL-SciSumm has, which are mostly about the first pages
