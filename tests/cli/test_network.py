@@ -19,6 +19,7 @@ NETWORK_MODULES = {
     "references/client.py": {"httpx"},  # references --online, fetch, and Zotero on this machine
     "cli/serve.py": {"socket"},  # listens
     "web/app.py": {"socket"},  # names the machine it listens on
+    "web/replicas.py": {"socket"},  # names the machine it listens on, too
     "web/client.py": {"httpx"},  # asks the server whose address its caller gives
     "service/remote.py": {"httpx"},  # asks the server whose address the user gives
     "library/cluster.py": {"socket"},  # tries the address of a cluster that the user gives
