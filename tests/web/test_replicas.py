@@ -224,6 +224,20 @@ def test_an_answer_that_was_sent_is_not_cancelled(kept_library: Path) -> None:
     assert asyncio.run(finish())
 
 
+def test_why_a_replica_cannot_answer_is_in_the_log(kept_library: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Failing:
+        async def answer(self, scope: Any, body: bytes) -> AsyncIterator[list[dict[str, Any]]]:
+            yield []
+            yield [{"type": "http.response.start", "status": 500, "headers": [], "route": "/api/cite"}]
+            yield [{"type": "http.response.body", "body": b"An internal error occurred"}]
+            raise RayTaskError(ZeroDivisionError("no sentences"))
+
+    client, handle = gateway(Failing(), kept_library)
+    answer = client.post("/api/cite", json={"text": CLAIM})
+    assert (answer.status_code, answer.text, handle.asked) == (500, "An internal error occurred", 1)
+    assert "no sentences" in caplog.text
+
+
 def test_replicas_change_nothing(kept_library: Path, replica: Replica) -> None:
     client, handle = gateway(replica, kept_library)
     refused = [

@@ -203,6 +203,8 @@ class Gateway:
                 answer.cancel()
                 break
             except RayError as error:
+                if is_complete and isinstance(error, RayTaskError):  # it told an error; why is told here
+                    _LOG.error("a replica cannot answer a request", exc_info=error)
                 if is_complete or (leaving.done() and not leaving.cancelled()):  # nobody waits for more
                     return
                 if has_begun or isinstance(error, RayTaskError):
