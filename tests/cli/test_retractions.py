@@ -380,8 +380,14 @@ def test_a_list_of_fifty_thousand_rows_takes_seconds(library: Path, watch_list: 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize(
     ("first", "second", "date"),
-    [("2/1/2020", "2/14/2020", "2020-02-01"), ("1/2/2020", "14/2/2020", "2020-02-01"), ("13/13/2020", "2/3/2020", "")],
-    ids=["month first", "day first", "neither"],
+    [
+        ("2/1/2020", "2/14/2020", "2020-02-01"),
+        ("1/2/2020", "14/2/2020", "2020-02-01"),
+        ("01.02.2020", "14.02.2020 00:00", "2020-02-01"),
+        ("1-2-2020", "14-2-2020", "2020-02-01"),
+        ("13/13/2020", "2/3/2020", ""),
+    ],
+    ids=["month first", "day first", "with dots", "with hyphens", "neither"],
 )
 def test_a_list_that_a_spreadsheet_saved(
     run: Run, unaware: Path, tmp_path: Path, delimiter: str, first: str, second: str, date: str

@@ -120,6 +120,7 @@ def test_a_port_in_use_is_told_in_a_sentence(tmp_path: Path) -> None:
         (("--no-token", "--host", "0.0.0.0"), "--no-token is for servers on localhost alone"),
         (("--no-token", "--allowed-origin", "https://www.overleaf.com"), "--no-token is for servers"),
         (("--no-token", "--allowed-host", "cite.example"), "--no-token is for servers"),
+        (("--no-token", "--root-path", "/whycite"), "--no-token is for servers"),
     ],
 )
 def test_mistakes(run: Run, options: tuple[str, ...], said: str) -> None:
@@ -178,6 +179,7 @@ def test_hosts_and_origins_are_allowed_with_a_token(run: Run, monkeypatch: pytes
     rules = _rules(run, monkeypatch, *options)
     assert rules.hosts == {"cite.example"}
     assert rules.origins == {"https://www.overleaf.com"}
+    assert len(_rules(run, monkeypatch, "--root-path", "/whycite").token) > 20  # others come through the proxy
     assert len(rules.token) > 20
     assert rules.read_token == ""
 

@@ -187,6 +187,21 @@ def test_the_doi_of_another_edition_is_not_certain() -> None:
         ("", "Nature", True),
         ("ACL", "Proceedings of NAACL", False),
         ("Findings of ACL", "ACL", False),
+        (
+            "International Conference on Machine Learning",
+            "International Conference on Machine Learning and Applications",
+            False,
+        ),
+        (
+            "Proceedings of the 9th International Conference on Computer Vision Theory and Applications",
+            "International Conference on Computer Vision",
+            False,
+        ),
+        (
+            "International Joint Conference on Artificial Intelligence and the European Conference on AI",
+            "IJCAI",
+            True,
+        ),
         ("ICML", "ICML Workshop on Data Mining", False),
         ("Neural Networks", "Proceedings of the International Joint Conference on Neural Networks", False),
         ("Cambridge University Press", "MIT Press", False),

@@ -4,10 +4,13 @@ import asyncio
 import re
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
+from shutil import copytree
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +23,7 @@ from whycite.library.snapshot import SearchRequest, Shard
 from whycite.service.loading import CurrentLibrary
 from whycite.web.app import guarded
 from whycite.web.guard import AccessRules
-from whycite.web.replicas import Gateway, Replica, ReplicaPlan, ask_shards
+from whycite.web.replicas import Gateway, Replica, ReplicaPlan, ask_shards, serve_replicas
 from whycite.web.serverstate import RequestCounts, ServerSettings
 
 CLAIM = "Killer whales hit herring with their tails."
@@ -44,6 +47,7 @@ class RayTaskError(RayError):
 def _errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """The errors of Ray, which may not be installed."""
     ray, errors = ModuleType("ray"), ModuleType("ray.exceptions")
+    ray.__spec__ = ModuleSpec("ray", None)
     errors.RayError, errors.RayTaskError = RayError, RayTaskError  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setitem(sys.modules, "ray.exceptions", errors)
@@ -220,6 +224,20 @@ def test_an_answer_that_was_sent_is_not_cancelled(kept_library: Path) -> None:
     assert asyncio.run(finish())
 
 
+def test_why_a_replica_cannot_answer_is_in_the_log(kept_library: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Failing:
+        async def answer(self, scope: Any, body: bytes) -> AsyncIterator[list[dict[str, Any]]]:
+            yield []
+            yield [{"type": "http.response.start", "status": 500, "headers": [], "route": "/api/cite"}]
+            yield [{"type": "http.response.body", "body": b"An internal error occurred"}]
+            raise RayTaskError(ZeroDivisionError("no sentences"))
+
+    client, handle = gateway(Failing(), kept_library)
+    answer = client.post("/api/cite", json={"text": CLAIM})
+    assert (answer.status_code, answer.text, handle.asked) == (500, "An internal error occurred", 1)
+    assert "no sentences" in caplog.text
+
+
 def test_replicas_change_nothing(kept_library: Path, replica: Replica) -> None:
     client, handle = gateway(replica, kept_library)
     refused = [
@@ -359,6 +377,70 @@ def test_without_the_extra_the_install_line_is_told(monkeypatch: pytest.MonkeyPa
     answer = CliRunner().invoke(command, ["serve", "--ray", "local", "--library", str(kept_library)])
     assert answer.exit_code != 0
     assert "pip install 'whycite[scale]'" in str(answer.exception) + answer.output
+
+
+@pytest.mark.parametrize("stated", ["option", "variable"])
+def test_other_machines_get_the_whole_path_of_the_library(
+    kept_library: Path, monkeypatch: pytest.MonkeyPatch, stated: str
+) -> None:
+    monkeypatch.chdir(kept_library.parent)
+    monkeypatch.setenv("WHYCITE_LIBRARY", kept_library.name)
+    given = Path(kept_library.name) if stated == "option" else None
+    assert _given_to_replicas(given, monkeypatch) == kept_library
+
+
+def test_other_machines_get_the_address_of_a_library_in_object_storage(
+    kept_library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = copytree(kept_library, tmp_path / "copy")
+    (copied / "mirror.json").write_text('{"address": "s3://lab/library"}', "utf-8")
+    elsewhere = copytree(copied, tmp_path / "elsewhere")
+    asked: list[str] = []
+
+    def locate(address: str) -> Path:
+        asked.append(address)
+        return elsewhere
+
+    monkeypatch.setattr("whycite.library.publishing.locate", locate)
+    given = _given_to_replicas(copied, monkeypatch)
+    assert given == Path("s3://lab/library")
+    answer, _ = gateway(Replica(ServerSettings(given, AccessRules()), version("whycite")), elsewhere)
+    assert answer.post("/api/cite", json={"text": CLAIM}).json()["recommendations"]
+    assert {*asked} == {"s3://lab/library"}
+
+
+def _given_to_replicas(library: Path | None, monkeypatch: pytest.MonkeyPatch) -> Path | None:
+    """The library that replicas are told to open."""
+    given: list[ServerSettings] = []
+
+    @contextmanager
+    def deployed(settings: ServerSettings, _: ReplicaPlan) -> Iterator[None]:
+        given.append(settings)
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr("whycite.web.replicas._deployed", deployed)
+        patch.setattr("whycite.web.replicas.listen", lambda *_: None)
+        serve_replicas(ServerSettings(library), ReplicaPlan("test"), None, print)  # type: ignore[arg-type]
+    return given[0].library
+
+
+@pytest.mark.parametrize(
+    ("cores", "said"),
+    [(6, "starting 6 processes\n"), (4, "starting 6 processes; the cluster has 4 of the 6 cores they need: waiting")],
+)
+def test_a_cluster_that_is_too_small_is_told(monkeypatch: pytest.MonkeyPatch, cores: int, said: str) -> None:
+    cluster = SimpleNamespace(cluster_resources=lambda: {"CPU": float(cores)})
+    monkeypatch.setattr("whycite.library.cluster.connected", contextmanager(lambda *_: iter([cluster])))
+    monkeypatch.setattr("whycite.web.replicas.serve_replicas", lambda settings, plan, bound, started: bound.close())
+    options = ("--ray", "auto", "--replicas", "2", "--shards", "2", "--port", "0", "--no-browser")
+    assert said in CliRunner().invoke(command, ["serve", *options]).stderr
+
+
+def test_replicas_have_no_projects(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = CliRunner().invoke(command, ["serve", "--ray", "local", "--projects", "folder", "--no-browser"])
+    assert answer.exit_code != 0
+    assert "--projects is not used with --ray" in str(answer.exception) + answer.output
 
 
 @pytest.mark.parametrize("option", ["--replicas", "--shards"])

@@ -38,6 +38,7 @@ _EVERYWHERE = {
 
 
 def serve(
+    ctx: typer.Context,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; any other than localhost requires a token.")
     ] = "127.0.0.1",
@@ -66,7 +67,9 @@ def serve(
     ] = None,
     root_path: Annotated[
         str,
-        typer.Option(metavar="PATH", help="Path below which a reverse proxy serves this, such as /whycite."),
+        typer.Option(
+            metavar="PATH", help="Path below which a reverse proxy serves this, such as /whycite; requires a token."
+        ),
     ] = "",
     allowed_origin: Annotated[
         list[str] | None,
@@ -117,6 +120,9 @@ def serve(
         raise UserError("--replicas and --shards are for --ray; give the address of a cluster, or --ray local")
     if ray is not None and find_spec("ray") is None:
         raise MissingExtra("--ray", "scale")
+    source = ctx.get_parameter_source("projects")
+    if ray is not None and source is not None and source.name == "COMMANDLINE":  # the variable is for other commands
+        raise UserError("--projects is not used with --ray, whose processes have no projects; leave it out")
 
     if not host.strip():
         raise UserError("--host is empty; give an address, or omit it to listen on this machine only")
@@ -124,9 +130,9 @@ def serve(
     read_token = _stated_token(read_token_file, "WHYCITE_READ_TOKEN")
     root = _checked_root(root_path)
     origins = frozenset(map(_checked_origin, allowed_origin or ()))
-    is_exposed = not is_loopback(host) or bool(allowed_host or origins or read_token)
+    is_exposed = not is_loopback(host) or bool(allowed_host or root or origins or read_token)
     if no_token and (token or is_exposed):
-        raise UserError("--no-token is for servers on localhost alone, without other tokens, hosts and origins")
+        raise UserError("--no-token is for servers on localhost alone, without other tokens, hosts, paths and origins")
     if token and token == read_token:
         raise UserError("the two tokens are the same; make another one for reading")
     needs_token = is_exposed or (not no_token and _others_use_machine())
@@ -174,11 +180,14 @@ def _serve_replicas(
     from whycite.library.cluster import LOCAL, connected
 
     processes = replicas * (1 if shards == 1 else 1 + shards)
-    with connected(address, processes if address == LOCAL else None):  # before LanceDB, whose threads do not survive it
+    # Before LanceDB, whose threads do not survive it.
+    with connected(address, processes if address == LOCAL else None) as cluster:
         from whycite.web.replicas import ReplicaPlan, serve_replicas
         from whycite.web.serverstate import ServerSettings
 
-        print(f"whycite: starting {processes} processes", file=sys.stderr, flush=True)
+        cores = int(cluster.cluster_resources().get("CPU", 0))
+        wait = f"; the cluster has {cores} of the {processes} cores they need: waiting for more" * (cores < processes)
+        print(f"whycite: starting {processes} processes{wait}", file=sys.stderr, flush=True)
         name = f"whycite-{socket.gethostname()}-{listener.getsockname()[1]}"  # of one that was killed, to replace it
         settings = ServerSettings(Path(library) if library else None, rules, root_path=root)
         serve_replicas(settings, ReplicaPlan(name, replicas, shards), listener, announce)

@@ -32,7 +32,7 @@ _KINDS: dict[str, NoticeKind] = {
     "correction": "correction",
     "reinstatement": "reinstatement",
 }
-_DATE = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})")  # month first, as the list writes dates
+_DATE = re.compile(r"(?<!\d)(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?!\d)")  # month first, as the list writes dates
 _MONTHS = 12
 _MAX_FIELD = 10 << 20  # characters of a field; some list hundreds of institutions
 _SKIPPED = ""  # counted beside the kinds
@@ -142,15 +142,15 @@ _year = lru_cache(year_of)
 
 def _is_day_first(text: str) -> bool:
     """Whether the dates of a list have the day first: more of them have no other reading than have none with it."""
-    dates = _DATE.findall(text)
-    return sum(int(first) > _MONTHS for first, _, _ in dates) > sum(int(second) > _MONTHS for _, second, _ in dates)
+    dates = [(int(match[1]), int(match[3])) for match in _DATE.finditer(text)]
+    return sum(first > _MONTHS for first, _ in dates) > sum(second > _MONTHS for _, second in dates)
 
 
 @lru_cache
 def _iso_date(text: str, day_first: bool) -> str:
     if match := _DATE.match(text):
-        month, day = (match[2], match[1]) if day_first else (match[1], match[2])
-        return f"{match[3]}-{month:0>2}-{day:0>2}" if int(month) <= _MONTHS else ""
+        month, day = (match[3], match[1]) if day_first else (match[1], match[3])
+        return f"{match[4]}-{month:0>2}-{day:0>2}" if int(month) <= _MONTHS else ""
     return text[:10] if re.match(r"\d{4}-\d\d-\d\d", text) else ""
 
 

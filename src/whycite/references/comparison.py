@@ -46,6 +46,8 @@ _ASIDE = re.compile(r"\([^)]*\)")  # "Science (New York, N.Y.)"
 _EVENT = re.compile(r"proc(?:s|eedings?)?|conf(?:erence)?|symposium|meeting|\d+(?:st|nd|rd|th)?")
 _EVENT_DETAIL = re.compile(r"annual|international|int|intl|joint|[ivxl]{2,}|volume|vol|main")
 _OTHER_EVENT = re.compile(r"\b(?:workshops?|findings|transactions|companion|tutorials?|demonstrations?)\b")
+# Another conference: "International Conference on Machine Learning and Applications".
+_LONGER_NAME = r" (?i:and (?!the\b)|theory\b)"
 _SERIES = re.compile(r"[^\w]+(?:in )?lecture notes in .*$", re.IGNORECASE)
 _ACRONYM = re.compile(r"\w*[A-Z]\w*[A-Z]\w*")
 _WITH_INITIALS = re.compile(r"[^\W\d_]+, (?:[A-Z]\.?[ -]?){1,3}")
@@ -162,7 +164,7 @@ def _load_venues() -> tuple[Venue, ...]:
             Venue(
                 label,
                 re.compile(row["doi"]) if "doi" in row else None,
-                re.compile(rf"(?<![\w-])(?:{names})(?![\w-])") if names else None,
+                re.compile(rf"(?<![\w-])(?:{names})(?![\w-]|{_LONGER_NAME})") if names else None,
                 frozenset(row.get("titles", ())),
                 row.get("year"),
             )

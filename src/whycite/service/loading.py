@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -60,6 +61,12 @@ class CurrentLibrary:
         from whycite.library.publishing import locate
 
         return locate(self._address)
+
+    @property
+    def shared_path(self) -> Path:
+        """Where other machines find the library too: its address in object storage, or the whole path."""
+        path = self.path
+        return Path(mirrored_address(path) or os.path.abspath(path))  # noqa: PTH100 - links keep their names
 
     def library(self) -> Library:
         """The library at its last commit."""

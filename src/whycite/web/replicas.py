@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from fastapi.responses import JSONResponse, Response
 
 from whycite.errors import Busy, MissingExtra, UserError
+from whycite.library.paths import local_path
 from whycite.service.loading import CurrentLibrary
 from whycite.web.api.questions import resident_bytes
 from whycite.web.app import assemble, guarded, listen
@@ -76,7 +77,9 @@ class Replica:
         own = version("whycite")
         if own != release:
             raise UserError(f"a machine of the cluster has whycite {own}, and the server {release}")
-        self._app, server = assemble(replace(settings, shards=partial(ask_shards, shards) if shards else None))
+        place = None if settings.library is None else local_path(settings.library)
+        ask = partial(ask_shards, shards) if shards else None
+        self._app, server = assemble(replace(settings, library=place, shards=ask))
         server.warm().result()
 
     async def answer(self, scope: Scope, body: bytes) -> AsyncIterator[list[Message]]:
@@ -200,6 +203,8 @@ class Gateway:
                 answer.cancel()
                 break
             except RayError as error:
+                if is_complete and isinstance(error, RayTaskError):  # it told an error; why is told here
+                    _LOG.error("a replica cannot answer a request", exc_info=error)
                 if is_complete or (leaving.done() and not leaving.cancelled()):  # nobody waits for more
                     return
                 if has_begun or isinstance(error, RayTaskError):
@@ -269,7 +274,8 @@ def serve_replicas(
     """Serve with the replicas of a cluster until the program is stopped; Ray has to be connected."""
     current = CurrentLibrary(settings.library)
     current.library()  # or an error, before anything is started
-    with _deployed(settings, plan) as replicas:
+    # Processes of a cluster have other folders and variables than this one.
+    with _deployed(replace(settings, library=current.shared_path), plan) as replicas:
         counts = RequestCounts()
         gateway: Application = Gateway(replicas, plan, current, partial(_running, plan), counts)
         listen(guarded(gateway, settings, counts), settings.rules, listener, started)

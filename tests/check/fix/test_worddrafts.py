@@ -183,6 +183,35 @@ def test_a_paper_that_a_numbered_list_has_is_cited_by_its_number(tmp_path: Path)
     assert "3. " not in text
 
 
+@pytest.mark.parametrize(
+    ("others", "shown", "refused"),
+    [
+        ((), "at night [2].", []),
+        (("3.\tPoe E. Rest. Science. 1999.",), "at night.", ["its number in the reference list is not known"]),
+    ],
+)
+def test_a_number_is_that_of_the_whole_title_and_of_no_other_work(
+    tmp_path: Path, others: tuple[str, ...], shown: str, refused: list[str]
+) -> None:
+    works = [replace(NUMBERED_DOE, title="Rest"), replace(ROE, title="Rest of old cats")]
+    body = paragraph("Cats sleep ", endnote_field(works, "[1, 2]"), ".") + paragraph("References", style="Heading1")
+    entries = ("1.\tRoe M. Rest of old cats. Nature. 2003.", "2.\tDoe J, Roe M. Rest. Nature. 2001.", *others)
+    body += "".join(paragraph(entry, style="EndNote Bibliography") for entry in entries)
+    draft = write(tmp_path / "draft.docx", BODY + body)
+    fixed = insert_citations(check_by_words(draft, key="Doe2001", known=True), draft.read_bytes(), NOW)
+    assert shown in text_of(fixed.content, "")
+    assert [refusal.reason for refusal in fixed.refused] == refused
+
+
+def test_a_title_that_begins_with_a_number_is_no_number_of_the_list(tmp_path: Path) -> None:
+    body = paragraph("Cats sleep ", endnote_field([NUMBERED_DOE], "[1]"), ".")
+    body += paragraph("References", style="Heading1")
+    for entry in ("3D images of cats. Doe J, Roe M. Old work. Nature.", "2001. Doe J, Roe M. Old work. Nature."):
+        draft = write(tmp_path / "draft.docx", BODY + body + paragraph(entry, style="EndNote Bibliography"))
+        text = text_of(insert_citations(check_by_words(draft), draft.read_bytes(), NOW).content, "")
+        assert "rest at night [2]." in text
+
+
 def test_a_paper_whose_number_is_not_known_is_not_cited_by_name_among_numbers(tmp_path: Path) -> None:
     both = paragraph("Cats sleep ", endnote_field([NUMBERED_DOE, ROE], "[1, 2]"), ".")
     draft = write(tmp_path / "draft.docx", BODY + both)

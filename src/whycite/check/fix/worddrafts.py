@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["FixedWord", "comment_findings", "insert_citations"]
 
 _NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d{1,3}(?:[,;\s–-]+\d{1,3})*[\])]?")  # a year is no number of a list
-_LABEL = re.compile(r"\s*(\[?)(\d+)(\]?[.)]?)(\s*)")
+_LABEL = re.compile(r"\s*(\[?)(\d{1,3})(?!\w)(\]?[.)]?)(\s*)")  # "3D" is none either
 _SCHEMA = "https://github.com/citation-style-language/schema/raw/master/csl-citation.json"
 _MAX_EVIDENCE = 300  # characters of a sentence that a comment quotes
 
@@ -187,15 +187,22 @@ class _CitationWriter:
                 shown += (printed := [int(number) for number in re.findall(r"\d+", words)])
                 if len(printed) == len(citation.keys) == 1:
                     numbers.setdefault(citation.keys[0], printed[0])
-        titles = {reference.id: normalise_title(reference.title) for reference in references if reference.title}
+        titles = [normalise_title(reference.title) for reference in references]
+        keys = {title: reference.id for title, reference in zip(titles, references, strict=True) if title}
+        placed: defaultdict[str, set[int]] = defaultdict(set)
         for position, line in enumerate(self._list(), 1):
             words = text[line.start : line.end]
             label = _LABEL.match(words)
             number = position if line.numbered else int(label[2]) if label else 0
-            entry = normalise_title(words)
-            for key in (key for key, title in titles.items() if number and title in entry):
-                numbers.setdefault(key, number)
+            entry = f" {normalise_title(words)} "
+            # "Sleep" is a part of "Sleep of bees".
+            title = max((title for title in keys if f" {title} " in entry), key=len, default="")
+            if number and titles.count(title) == 1:
+                placed[keys[title]].add(number)
             shown.append(number)
+        for key, (first, *others) in placed.items():
+            if not others:  # else nobody knows which of them it is
+                numbers.setdefault(key, first)
         return numbers, max((*numbers.values(), *shown), default=0)
 
     def _zotero_item(self, proposal: Proposal) -> Mapping[str, Any] | None:
