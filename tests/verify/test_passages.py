@@ -57,6 +57,18 @@ def test_the_entailment_model_has_the_last_word() -> None:
     assert read.passages[0].index == 2
 
 
+def test_only_what_was_encoded_is_read() -> None:
+    near = [f"Honeybees number {number} sleep." for number in range(MAX_ENCODED)]
+    far = [f"Wasp {number} builds." for number in range(20)]
+    weights = _weights()
+    weights = replace(weights, steps=dict.fromkeys(KINDS, {**weights.steps["paper"], "meaning": {"cosine": 10.0}}))
+    encoder = FakeEncoder(lambda text: (1, 0) if text in (CLAIM, near[0]) else (-1, 0))
+    prepared = PreparedDocument([*far, *near], [None] * 140, encoder, FakeEntailment(), weights)
+    ranked = prepared.rank(CLAIM)
+    assert len(ranked.read) == MAX_READ
+    assert not np.isnan(ranked.cosines[ranked.read]).any()
+
+
 def test_only_so_many_are_encoded_and_read() -> None:
     texts = [f"Sentence {number} about the weather of bees." for number in range(2000)]
     encoder, entailment = FakeEncoder(), _likes("weather")
