@@ -61,6 +61,13 @@ def page(browser: Any, tmp_path: Path) -> Iterator[Open]:
     assert wrong == []
 
 
+def test_only_what_speaks_against_a_passage_is_a_warning(page: Open) -> None:
+    shown = page(html(*verified_document(note="7.7 here too")))
+    first, second = (shown.locator("#list li").nth(place).locator(".note").all_inner_texts() for place in (0, 1))
+    assert first == ["7.7 here too"]
+    assert second == ["⚠ quotes the claim, so it is not evidence"]
+
+
 def heats(shown: Any) -> dict[str, str]:
     found: dict[str, str] = shown.evaluate(
         "Object.fromEntries([...document.querySelectorAll('.s[data-heat]')].map(s => [s.id, s.dataset.heat]))"

@@ -91,13 +91,13 @@
       if (passage.page) facts.append(` · p. ${passage.page}`);
       if (passage.decides) facts.append(make("strong", "▶ decides the verdict", "decides"));
       button.append(rank, facts, make("span", passage.text, "words"));
-      const notes = [
+      const warnings = [
         passage.stance === "contradicts" ? "contradicts the claim" : "",
         ROLES[passage.role] || "",
         passage.quotes ? "quotes the claim, so it is not evidence" : "",
-        passage.numbers,
       ].filter(Boolean);
-      if (notes.length) button.append(make("span", `⚠ ${notes.join("; ")}`, "note"));
+      if (warnings.length) button.append(make("span", `⚠ ${warnings.join("; ")}`, "note"));
+      if (passage.numbers) button.append(make("span", passage.numbers, "note"));
       button.addEventListener("click", () => jump(passage.rank));
       const item = make("li");
       item.append(button);
