@@ -61,7 +61,8 @@ def test_only_what_was_encoded_is_read() -> None:
     near = [f"Honeybees number {number} sleep." for number in range(MAX_ENCODED)]
     far = [f"Wasp {number} builds." for number in range(20)]
     weights = _weights()
-    weights = replace(weights, steps=dict.fromkeys(KINDS, {**weights.steps["paper"], "meaning": {"cosine": 10.0}}))
+    steps = {**weights.steps["paper"], "meaning": {"cosine": 10.0}}
+    weights = replace(weights, steps=dict.fromkeys(KINDS, steps))
     encoder = FakeEncoder(lambda text: (1, 0) if text in (CLAIM, near[0]) else (-1, 0))
     prepared = PreparedDocument([*far, *near], [None] * 140, encoder, FakeEntailment(), weights)
     ranked = prepared.rank(CLAIM)
