@@ -114,9 +114,10 @@ def test_passages_written_with_claims(tmp_path: Path) -> None:
     loaded = load_data(tmp_path, [tmp_path / "written.jsonl", tmp_path / "passages.jsonl"], [], {}, print)
     assert [pair.passage for pair in loaded.pack.pairs if pair.claim == "Rents went up."] == ["Rents rose."]
     assert any(pair.source == "written" for pair in loaded.pack.pairs)
-    write_lines(tmp_path / "passages.jsonl", {**passage, "claims": [["X", "Rents went up."]]})
-    with pytest.raises(UserError, match=r'passages\.jsonl:1: expected "claims", each a label S, C or N and a text'):
-        load_data(tmp_path, [tmp_path / "passages.jsonl"], [], {}, print)
+    for wrong in (["X", "Rents went up."], ["S"]):
+        write_lines(tmp_path / "passages.jsonl", {**passage, "claims": [wrong]})
+        with pytest.raises(UserError, match=r'passages\.jsonl:1: expected "claims", each a label S, C or N and a text'):
+            load_data(tmp_path, [tmp_path / "passages.jsonl"], [], {}, print)
 
 
 def test_data_that_lacks_things(tmp_path: Path) -> None:

@@ -170,10 +170,10 @@ def _written_passages(path: Path) -> Iterator[WrittenPassage]:
     for place, row in read_objects(path):
         if "passage" not in row:
             continue
-        claims = [(as_text(claim), as_text(label)) for label, claim in map(as_list, as_list(row.get("claims")))]
-        if not claims or any(label not in _WRITTEN_LABELS for _, label in claims):
+        claims = [datasets.texts(claim) for claim in as_list(row.get("claims"))]
+        if not claims or any(len(claim) != 2 or claim[0] not in _WRITTEN_LABELS for claim in claims):
             raise UserError(f'{place}: expected "claims", each a label S, C or N and a text')
-        labelled = tuple((claim, _WRITTEN_LABELS[label]) for claim, label in claims)
+        labelled = tuple((claim, _WRITTEN_LABELS[label]) for label, claim in claims)
         yield WrittenPassage(as_text(row["passage"]), as_text(row.get("field")), labelled)
 
 
@@ -429,7 +429,7 @@ def passage_pairs(passages: Sequence[WrittenPassage], chance: Random) -> Iterato
                 beside = other[:end]
                 texts = [passage.passage, beside] if chance.random() < 0.5 else [beside, passage.passage]
                 yield LabelledPair(claim, " ".join(texts), LABEL_INDICES[label], "passage together")
-                yield LabelledPair(claim, other, UNLABELLED, "citing near")
+                yield LabelledPair(claim, other, UNLABELLED, "passage near")
 
 
 def contrast_rows(articles: Iterable[ArticleText], seed: int = 0) -> Iterator[LabelledPair]:
