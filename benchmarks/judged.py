@@ -32,7 +32,7 @@ from whycite.check.draftfiles import DraftFiles
 from whycite.check.rules import Rulebook
 from whycite.check.worthiness import judge
 from whycite.documents.model import Sentence
-from whycite.lab.train.worthiness.build import ReaderLabels, read_judged, read_labels
+from whycite.lab.train.worthiness.readerlabels import ReaderLabels, read_judged, read_labels
 from whycite.models.cache import CachedEncoder
 from whycite.models.encoders import load_encoder
 

@@ -189,10 +189,12 @@ class TestBundled:
         assert 120 / (time.process_time() - begun) > 40  # sentences a second on one core; some 200 are usual
 
 
-def reading_detector(folder: Path, out: Path, weights: np.ndarray | None) -> Path:
-    """A copy of a detector whose default decision asks what a reader would, with these weights."""
+def reading_detector(folder: Path, out: Path, outputs: int) -> Path:
+    """A copy of a detector whose default decision asks what a reader would, with so many outputs."""
     shutil.copytree(folder, out)
-    replace(DetectorHead.read(out), reader=weights).write(out)
+    head = DetectorHead.read(out)
+    output = np.concatenate([head.output, -2 * head.output])[:outputs]
+    replace(head, output=output, output_bias=np.repeat(head.output_bias, outputs)).write(out)
     content = json.loads((out / WORTHINESS.settings_file).read_text())
     content["decisions"]["drafts"]["reader"] = True
     (out / WORTHINESS.settings_file).write_text(json.dumps(content))
@@ -200,18 +202,17 @@ def reading_detector(folder: Path, out: Path, weights: np.ndarray | None) -> Pat
 
 
 def test_a_decision_may_ask_what_a_reader_would(folder: Path, tmp_path: Path) -> None:
-    weights = np.random.default_rng(3).normal(0, 0.5, 17).astype(np.float16).astype(np.float32)
-    other = reading_detector(folder, tmp_path / "reading", weights)
+    other = reading_detector(folder, tmp_path / "reading", 2)
     given = [paragraph(Random(4), 5), ParagraphText(())]
-    plain, states = FolderDetector(folder, 1).scores(given), FolderDetector(folder, 1).states(given)
+    plain, bias = FolderDetector(folder, 1).scores(given), DetectorHead.read(folder).output_bias[0]
     drafts, articles = FolderDetector(other, 1), FolderDetector(other, 1, "articles")
-    assert drafts.scores(given)[0] == pytest.approx(weights[0] * plain[0] + states[0] @ weights[1:], abs=1e-4)
+    assert drafts.scores(given)[0] == pytest.approx(bias - 2 * (plain[0] - bias), abs=1e-3)
     assert drafts.scores(given)[1].tolist() == []
     assert np.array_equal(articles.scores(given)[0], plain[0])
 
 
 def test_a_reader_without_weights(folder: Path, tmp_path: Path) -> None:
-    other = reading_detector(folder, tmp_path / "reading", None)
+    other = reading_detector(folder, tmp_path / "reading", 1)
     with pytest.raises(UserError, match="copy its folder again"):
         FolderDetector(other, 1).worthiness([ParagraphText(("w1",))])
 

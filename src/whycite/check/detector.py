@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from whycite.check.calibration import BibliographyWeights, Calibration
 from whycite.errors import UserError
-from whycite.models.folders import HEAD, TOKENIZER, WORTHINESS, ModelFolder, files_version, require_torch
+from whycite.models.folders import HEAD, PACKED, TOKENIZER, WORTHINESS, ModelFolder, files_version, require_torch
 from whycite.models.runtime import batches, map_threaded, thread_count
 
 if TYPE_CHECKING:
@@ -110,34 +110,33 @@ class DetectorDescription:
 
 @dataclass(frozen=True, slots=True)
 class DetectorHead:
-    """One hidden layer with tanh, and one output (SCOPE 3.2); and the weights of a reader's judgement, if fitted."""
+    """One hidden layer with tanh (SCOPE 3.2); one output says what authors cite, a second what a reader would ask."""
 
     hidden: NDArray[np.float32]
     hidden_bias: NDArray[np.float32]
-    output: NDArray[np.float32]
+    output: NDArray[np.float32]  # outputs x width
     output_bias: NDArray[np.float32]
-    reader: NDArray[np.float32] | None = None  # of the score, then of the row itself
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The score of each row: the logarithm of its odds."""
+        return self._output(rows, 0)
+
+    def reader_scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The score of each row by what a reader would ask about, not by what authors cite."""
+        if len(self.output) < 2:
+            raise UserError("this worthiness model has no weights of a reader's judgement: copy its folder again")
+        return self._output(rows, 1)
+
+    def _output(self, rows: NDArray[np.float32], place: int) -> NDArray[np.float32]:
         if not len(rows):
             return np.zeros(0, np.float32)
         # Row by row: a matrix product adds in a different order, and a score must not depend on the other rows.
         inner = np.stack([self.hidden @ row for row in rows]) + self.hidden_bias
-        return np.asarray((np.tanh(inner) * self.output).sum(1) + self.output_bias, np.float32)
-
-    def reader_scores(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The score of each row by what a reader would ask about, not by what authors cite."""
-        if self.reader is None:
-            raise UserError("this worthiness model has no weights of a reader's judgement: copy its folder again")
-        own = np.array([(self.reader[1:] * row).sum() for row in rows], np.float32)  # row by row, as above
-        return np.asarray(self.reader[0] * self.scores(rows) + own, np.float32)
+        return np.asarray((np.tanh(inner) * self.output[place]).sum(1) + self.output_bias[place], np.float32)
 
     def write(self, folder: Path) -> None:
         """Save the head in a folder, in 16 bits."""
-        arrays: dict[str, Any] = {
-            name: value.astype(np.float16) for name, value in asdict(self).items() if value is not None
-        }
+        arrays: dict[str, Any] = {name: value.astype(np.float16) for name, value in asdict(self).items()}
         np.savez(folder / HEAD, **arrays)
 
     @classmethod
@@ -145,9 +144,10 @@ class DetectorHead:
         """Load the head in a folder."""
         try:
             with np.load(folder / HEAD, allow_pickle=False) as arrays:
-                return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
+                head = cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
         except (OSError, ValueError, TypeError) as error:
             raise UserError(f"{folder / HEAD} cannot be read ({error}): copy the folder again") from error
+        return replace(head, output=np.atleast_2d(head.output))  # one output was written as a row
 
 
 def _read_description(files: ModelFolder) -> DetectorDescription:
@@ -206,7 +206,9 @@ class FolderDetector:
             names = ", ".join(self._description.decisions)
             raise UserError(f"'{self._description.name}' is not calibrated for '{chosen}'; use {names}")
         self._decision = self._description.decisions[chosen]
-        weights = sorted(path for path in folder.iterdir() if path.suffix in (".onnx", ".safetensors"))
+        weights = sorted(
+            path for path in folder.iterdir() if path.suffix in (".onnx", ".safetensors") or path.name == PACKED
+        )
         settings = (folder / name for name in (TOKENIZER, HEAD, WORTHINESS.settings_file))
         self.name = f"{self._description.name}@{files_version([*weights, *settings])}"
         self.name += "" if decision is None else f":{chosen}"

@@ -42,6 +42,7 @@ class LabelledSentence:
     text_with_names: str = ""  # the text with the names of the cited authors, if it names any
     group_offsets: tuple[int, ...] = ()  # characters of the text before each citation group
     had_hole: bool = False  # a citation was part of the grammar
+    reader_label: int = -1  # of a reader: 2 plainly needs a citation, 1 arguable, 0 needs none; -1 if not asked
 
 
 @dataclass(frozen=True, slots=True)

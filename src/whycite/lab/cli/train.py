@@ -77,6 +77,19 @@ def worthiness(
     ] = None,
     soft: Annotated[float, typer.Option(metavar="SHARE", min=0, max=1, help="Weight of soft labels (0 to 1).")] = 0.5,
     limit: Annotated[int, typer.Option(metavar="N", min=64, help="Longest input in tokens.")] = 512,
+    inner: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Make a smaller network of an MPNet, with this inner width.")
+    ] = 0,
+    words: Annotated[
+        int, typer.Option(metavar="N", min=0, help="With --inner: pieces of the vocabulary to keep; 0 for all.")
+    ] = 0,
+    bits: Annotated[int, typer.Option(metavar="N", help="Bits of the weights: 8 or 4.")] = 8,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A reader's labels of sentences, to learn from as well.")
+    ] = None,
+    labelled: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with the documents that --labels is about.")
+    ] = None,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")
     ] = math.inf,
@@ -105,20 +118,26 @@ def worthiness(
     from whycite.lab.train.worthiness import WorthinessRecipe, scope_recipe
     from whycite.lab.train.worthiness.build import build_worthiness_model
     from whycite.lab.train.worthiness.examples import read_labelled
+    from whycite.lab.train.worthiness.readerlabels import read_labels, reader_documents
     from whycite.models import DEFAULT
 
+    if (labels is None) != (labelled is None):
+        raise UserError("--labels needs --labelled, the folder of the documents, and the other way round")
     if training is TrainingRecipe.scope:
-        refuse_options(ctx, ("readout", "conform", "batch", "folds", "judge", "soft"), "--recipe scope")
+        own = ("readout", "conform", "batch", "folds", "judge", "soft", "inner", "words", "bits", "labels")
+        refuse_options(ctx, own, "--recipe scope")
         given = given_options(ctx, {"epochs": epochs, "rate": rate, "limit": limit})
         recipe = replace(scope_recipe(variant, base or DEFAULT, seed), **given)
     else:
         recipe = WorthinessRecipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,
-        tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, seed=seed,
+        tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, inner=inner, words=words, bits=bits,
+        seed=seed,
         )  # fmt: skip
     with count_progress(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(read_labelled(paths, watch))
-    build_worthiness_model(documents, out, recipe, _print_line, dev, test, workers, deadline)
+    judged = reader_documents(read_labels(labels), labelled) if labels and labelled else []
+    build_worthiness_model(documents, out, recipe, _print_line, dev, test, workers, deadline, judged)
 
 
 def _print_line(sentence: str) -> None:

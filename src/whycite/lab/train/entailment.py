@@ -38,6 +38,7 @@ __all__ = [
     "predict",
     "save_pack",
     "shrink",
+    "shrink_layers",
     "train",
 ]
 
@@ -194,17 +195,22 @@ def _layer_states(layer: Any, states: Tensor, bias: Tensor) -> Tensor:
 def shrink(teacher: EntailmentNetwork, layers: Sequence[int], inner: int) -> EntailmentNetwork:
     """A copy with only these layers, each with the `inner` neurons that weigh most."""
     student = copy.deepcopy(teacher)
-    encoder = student.model.encoder
+    shrink_layers(student.model, layers, inner)
+    return student
+
+
+def shrink_layers(model: Any, layers: Sequence[int], inner: int) -> None:
+    """Leave an MPNet only these layers, each with the `inner` neurons that weigh most."""
+    encoder = model.encoder
     encoder.layer = torch.nn.ModuleList([encoder.layer[index] for index in layers])
-    student.model.config.num_hidden_layers = len(layers)
-    student.model.config.intermediate_size = inner
+    model.config.num_hidden_layers = len(layers)
+    model.config.intermediate_size = inner
     for layer in encoder.layer:
         rising, falling = layer.intermediate.dense, layer.output.dense
         weight = rising.weight.norm(dim=1) * falling.weight.norm(dim=0)
         chosen = weight.topk(inner).indices.sort().values
         layer.intermediate.dense = _linear(rising.weight[chosen], rising.bias[chosen])
         layer.output.dense = _linear(falling.weight[:, chosen], falling.bias)
-    return student
 
 
 def _linear(weight: Tensor, bias: Tensor) -> torch.nn.Linear:

@@ -103,9 +103,9 @@ def test_learns_from_the_judgement_of_another_base(base: str, tmp_path: Path, mo
     learned: list[tuple[str, float]] = []
     real = training.learn
 
-    def noted(*arguments: Any) -> Any:
+    def noted(*arguments: Any, **named: Any) -> Any:
         learned.append((arguments[4].base, arguments[4].rate))
-        return real(*arguments)
+        return real(*arguments, **named)
 
     monkeypatch.setattr(training, "learn", noted)
     own = recipe(base, folds=2, judge=judge, judge_rate=4e-3, soft=1)  # labels count for nothing
@@ -131,6 +131,36 @@ def test_what_is_too_sure_is_calibrated(base: str, monkeypatch: pytest.MonkeyPat
     learned = soft[~np.isnan(soft)]
     assert learned.min() == pytest.approx(0.25, abs=0.1)
     assert learned.max() == pytest.approx(0.75, abs=0.1)
+
+
+def test_a_smaller_network_learns_from_a_larger_one_and_from_a_reader(base: str, tmp_path: Path) -> None:
+    """The reader asks for a citation where "w1" stands, whatever authors cite."""
+    large = other_base(base, tmp_path, "mpnet")
+    out = tmp_path / "made"
+    own = recipe(large, epochs=6, judge_rate=5e-3, soft=0.7, words=24, inner=12, reader=1.0, bits=4)
+    judged = [
+        replace(document, paragraphs=tuple(_read(paragraph) for paragraph in document.paragraphs))
+        for document in documents(30, seed=1)
+    ]
+    outcome = make_model(documents(40), out, own, quietly, dev=4, test=6, judged=judged)
+    assert outcome.network["backbone"].config.intermediate_size == 12
+    assert outcome.network["backbone"].config.vocab_size == 4 + 8 + 2  # special tokens, words, headings
+    assert outcome.report["test"]["all"]["f1"] > 0.8
+    content = json.loads((out / "worthiness.json").read_text())
+    content["decisions"]["drafts"] = content["decisions"]["articles"] | {"reader": True}
+    (out / "worthiness.json").write_text(json.dumps(content))
+    given = [paragraph for document in documents(10, seed=2) for paragraph in document.unlabelled()]
+    found = np.concatenate(load_detector(out, 1, "drafts").scores(given))  # type: ignore[attr-defined]
+    wanted = np.array(["w1" in text.split() for paragraph in given for text in paragraph.sentences])
+    assert np.median(found[wanted]) > np.quantile(found[~wanted], 0.9)
+
+
+def _read(paragraph: LabelledParagraph) -> LabelledParagraph:
+    sentences = (
+        replace(sentence, worthy=False, reader_label=2 * ("w1" in sentence.text.split()))
+        for sentence in paragraph.sentences
+    )
+    return replace(paragraph, sentences=tuple(sentences))
 
 
 def test_same_seed_same_scores(base: str) -> None:
@@ -253,7 +283,17 @@ def test_the_mean_is_over_a_sentence_s_own_tokens(base: str, tmp_path: Path, kin
 
 @pytest.mark.parametrize(
     "change",
-    [{"variant": "wide"}, {"epochs": 0}, {"folds": 1}, {"soft": 2}, {"tokens": 63}, {"judge": "b", "folds": 0}],
+    [
+        {"variant": "wide"},
+        {"epochs": 0},
+        {"folds": 1},
+        {"soft": 2},
+        {"tokens": 63},
+        {"judge": "b", "folds": 0},
+        {"judge": "b", "inner": 8},
+        {"words": 9},
+        {"bits": 5},
+    ],
     ids=str,
 )
 def test_recipes_that_cannot_be(change: dict[str, Any]) -> None:

@@ -44,6 +44,11 @@ class WorthinessRecipe:
     judge_rate: float = 1e-4  # their learning rate, if they start from another base
     soft: float = 0.5  # share of the final target that is their judgement, not the label; none with 0 folds
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
+    words: int = 0  # pieces of the base's vocabulary that are kept, 0 for all
+    inner: int = 0  # inner width of a smaller network that learns from one of the base's size, 0 for none
+    likeness: float = 1.0  # weight of its states being like those of the larger one, falling to 0
+    reader: float = 0.3  # weight of a reader's labels, if there are any
+    bits: int = 8  # of the weights that are written, or 4
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -57,6 +62,13 @@ class WorthinessRecipe:
             raise UserError("--folds must be 0 or at least 2, and --soft between 0 and 1")
         if self.judge and not (self.folds and self.soft):
             raise UserError(f"--judge {self.judge} needs at least two --folds")
+
+        if self.inner and self.judge:
+            raise UserError("--inner makes a smaller network of the base, which judges itself: leave out --judge")
+        if self.words and not self.inner:
+            raise UserError("--words needs --inner: a shorter vocabulary is for a smaller network")
+        if self.bits not in (8, 4):
+            raise UserError(f"--bits {self.bits}: weights have 8 bits or 4")
 
     @property
     def judging(self) -> WorthinessRecipe:

@@ -47,6 +47,7 @@ PLACE, UNKNOWN = 1, 2
 """Marks of a token: followed by a group of citations; not known whether it was."""
 
 TASK_DOCUMENTS = 100  # documents per task
+_SORTED_BATCHES = 24  # batches whose paragraphs are sorted by length together
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class TokenTexts:
     noisy: NDArray[np.int64]  # noisy form of each sentence, -1 if none
     named: NDArray[np.int64]  # form of each sentence with names
     worthy: NDArray[np.bool_]
+    reader: NDArray[np.int8]  # what a reader says of each sentence, -1 if not asked
     paragraphs: NDArray[np.int64]  # first sentence of each paragraph, then the number of sentences
     sections: NDArray[np.int64]  # paragraphs x forms: the heading
     documents: NDArray[np.int64]  # document number of each paragraph
@@ -141,6 +143,7 @@ def _tokenize_part(part: tuple[Sequence[LabelledDocument], int, Tokenizer, float
         noisy=noises,
         named=names,
         worthy=np.array([sentence.worthy for sentence in sentences], bool),
+        reader=np.array([sentence.reader_label for sentence in sentences], np.int8),
         paragraphs=np.cumsum([0, *(len(paragraph.sentences) for _, paragraph in labelled)]),
         sections=np.array(sections, np.int64).reshape(-1, len(FORMS)),
         documents=np.array([number for number, _ in labelled], np.int64),
@@ -341,13 +344,22 @@ class WorthinessBatches:
         """The paragraphs of each batch: as many as fit."""
         groups: list[list[int]] = []
         room = 0
-        for paragraph, size in zip(self.paragraphs.tolist(), self._passes.sizes[self.paragraphs].tolist(), strict=True):
+        paragraphs = self._by_length() if self.learning else self.paragraphs
+        for paragraph, size in zip(paragraphs.tolist(), self._passes.sizes[paragraphs].tolist(), strict=True):
             if not groups or size > room:
                 groups.append([])
                 room = self.recipe.tokens
             groups[-1].append(paragraph)
             room -= size
+        if self.learning:
+            np.random.default_rng((self.seed, self.recipe.seed, 1)).shuffle(groups)
         return [np.array(part) for part in groups]
+
+    def _by_length(self) -> Indices:
+        """The paragraphs, sorted by length within parts of some batches: an MPNet reads texts padded to the longest."""
+        sizes = self._passes.sizes[self.paragraphs]
+        parts = np.cumsum(sizes) // (_SORTED_BATCHES * self.recipe.tokens)
+        return self.paragraphs[np.lexsort((sizes, parts))]
 
     def _batch(self, paragraphs: Indices) -> WorthinessBatch:
         spans = self._passes.spans(paragraphs)

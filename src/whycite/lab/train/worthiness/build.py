@@ -1,31 +1,19 @@
-"""Build a worthiness model folder from documents: train, export, compare the export with the model, write the card.
-
-`python -m whycite.lab.train.worthiness.build DATA LABELS MODEL` teaches the model in the folder MODEL what a reader
-would ask about, from labelled sentences. A decision with `"reader": true` uses it, with the calibration and weights of
-bibliographies that `whycite eval worthiness --drafts DIR --model MODEL --json` prints.
-"""
+"""Build a worthiness model folder from documents: train, export, compare the export with the model, write the card."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
-from zlib import crc32
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from whycite.check.calibration import BibliographyWeights, Calibration, logistic, title_signs
+from whycite.check.calibration import BibliographyWeights, Calibration, title_signs
 from whycite.check.detector import Decision, DetectorDescription, DetectorHead, FolderDetector, SectionText
-from whycite.check.paragraphs import LabelledDocument, complete_text, prose_paragraphs
-from whycite.documents import read, stream
-from whycite.documents.model import Document
+from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.files import make_folder
 from whycite.lab.scope.worthinessmeasures import (
@@ -36,24 +24,21 @@ from whycite.lab.scope.worthinessmeasures import (
     split_by_date,
 )
 from whycite.lab.train.bases import Base, load_base, save_base
-from whycite.lab.train.export import check_exportable, write_card
+from whycite.lab.train.entailmentstages import shorten_vocabulary
+from whycite.lab.train.export import PACKED_BITS, check_exportable, mpnet_weights, write_card
 from whycite.lab.train.worthiness import WorthinessRecipe
-from whycite.lab.train.worthiness.examples import is_sentence_list, stream_sentence_lists
 from whycite.lab.train.worthiness.training import JudgedSentences, WorthinessOutcome, frame_of, train
 from whycite.models import load_encoder as load_encoder
-from whycite.models.folders import CONFIG, ENCODER, MODEL, WORTHINESS
-from whycite.structure import label
+from whycite.models.folders import CONFIG, ENCODER, MODEL, PACKED, WORTHINESS
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = [
-    "ReaderLabel",
-    "ReaderLabels",
     "build_worthiness_model",
     "detector_parity",
     "export_detector",
-    "fit_reader",
     "is_exportable",
-    "read_judged",
-    "read_labels",
 ]
 
 
@@ -63,26 +48,41 @@ _MIN_CORRELATION = 0.95  # correlation of scores
 def export_detector(
     network: Any, base: Base, recipe: WorthinessRecipe, decisions: Mapping[str, Decision], name: str, out: Path
 ) -> None:
-    """Write model.onnx (8 bits), tokenizer.json, head.npz and worthiness.json into `out`.
+    """Write model.onnx, weights.npz if they have 4 bits, tokenizer.json, head.npz and worthiness.json into `out`.
 
     A base that no graph can be built for, such as Longformer, is kept as trained and run by torch.
     """
+    limit = frame_of(base, recipe).limit
     save_base(out, network["backbone"].cpu(), base.tokenizer)
     if is_exportable(base):
-        _write_graph(network["backbone"], out / MODEL)
+        graph = _graph(network["backbone"], limit)
+        if recipe.bits == PACKED_BITS:
+            from whycite.lab.train.quantisation import pack_weights
+
+            np.savez(out / PACKED, **pack_weights(graph))
+        (out / MODEL).write_bytes(graph.SerializeToString(deterministic=True))
         for file in [*out.glob("*.safetensors"), out / CONFIG]:
             file.unlink()
     (out / ENCODER.settings_file).unlink()
-    hidden, output = network["head"][1], network["head"][4]
-    DetectorHead(_array(hidden.weight), _array(hidden.bias), _array(output.weight)[0], _array(output.bias)).write(out)
+    _head(network["head"]).write(out)
     section: SectionText = "type" if recipe.heading == "type" else "heading"
-    DetectorDescription(name, recipe.variant, recipe.readout, frame_of(base, recipe).limit, decisions, section).write(
-        out
-    )
+    DetectorDescription(name, recipe.variant, recipe.readout, limit, decisions, section).write(out)
+
+
+def _head(layers: Any) -> DetectorHead:
+    """The last layers: what authors cite, and, if a reader's labels were learned, the mean of the outputs for these."""
+    hidden, output = layers[1], layers[4]
+    weights, bias = _array(output.weight), _array(output.bias)
+    if len(weights) > 1:
+        weights = np.stack([weights[0], weights[1:].mean(0)])
+        bias = np.stack([bias[0], bias[1:].mean()])
+    return DetectorHead(_array(hidden.weight), _array(hidden.bias), weights, bias)
 
 
 def is_exportable(base: Base) -> bool:
     """Whether an 8-bit graph can be built for the base."""
+    if base.config.model_type == "mpnet":
+        return True
     try:
         check_exportable(base.name, base.config)
     except UserError:
@@ -90,15 +90,17 @@ def is_exportable(base: Base) -> bool:
     return True
 
 
-def _write_graph(backbone: Any, path: Path) -> None:
+def _graph(backbone: Any, limit: int) -> ModelProto:
     from whycite.lab.train.quantisation import EncoderShape, build_graph
 
     config = backbone.config
     first_position = 0 if config.model_type == "bert" else int(config.pad_token_id) + 1
-    weights = {name: _array(weight) for name, weight in backbone.state_dict().items()}
+    if config.model_type == "mpnet":
+        weights = mpnet_weights(backbone, limit)
+    else:
+        weights = {name: _array(weight) for name, weight in backbone.state_dict().items()}
     layers, heads = config.num_hidden_layers, config.num_attention_heads
-    shape = EncoderShape(layers, heads, config.layer_norm_eps, first_position, output="states")
-    path.write_bytes(build_graph(weights, shape).SerializeToString(deterministic=True))
+    return build_graph(weights, EncoderShape(layers, heads, config.layer_norm_eps, first_position, output="states"))
 
 
 def _array(weight: Any) -> Any:
@@ -140,15 +142,26 @@ def build_worthiness_model(
     test: int = 200,
     workers: int = 0,
     deadline: float = math.inf,
+    judged: Sequence[LabelledDocument] = (),
 ) -> WorthinessOutcome:
-    """Train a worthiness model into the folder `out`; the newest documents are held out as dev and test."""
+    """Train a worthiness model into the folder `out`; the newest documents are held out as dev and test.
+
+    Of `judged`, a reader's labels are learned as well.
+    """
     if (make_folder(out) / WORTHINESS.settings_file).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
     base = load_base(recipe.base)
     if recipe.judge:
         load_base(recipe.judge)  # fail early if it does not exist
+    if recipe.inner and base.config.model_type != "mpnet":
+        raise UserError(
+            f"--inner: {recipe.base} is a '{base.config.model_type}' model; only an MPNet can be made smaller"
+        )
     parts = split_by_date(documents, dev, test)
-    outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline)
+    if recipe.words:
+        tokenizer = shorten_vocabulary(base.model, base.tokenizer, _texts([*parts.train, *judged]), recipe.words)
+        base = replace(base, tokenizer=tokenizer, config=base.model.config)
+    outcome = train(parts.train, parts.dev, parts.test, recipe, tell, workers, deadline, judged, base)
     figures = outcome.report
     calibration = Calibration(**figures["calibration"])
     # One threshold: those by section type were never better on documents they were not chosen on.
@@ -170,6 +183,12 @@ def build_worthiness_model(
             file.replace(out / file.name)
     tell(f"saved to {out}: " + ", ".join(f"{name} {value:.4f}" for name, value in parity_figures.items()))
     return outcome
+
+
+def _texts(documents: Sequence[LabelledDocument]) -> list[str]:
+    """Everything that a model reads of documents."""
+    headings = [" ".join(paragraph.headings) for document in documents for paragraph in document.paragraphs]
+    return [*headings, *(text for document in documents for text in document.texts)]
 
 
 def _bibliography(
@@ -198,133 +217,3 @@ def _facts(parts: WorthinessSplit) -> dict[str, object]:
         return f"{len(documents):,} documents{period}, {sentences:,} sentences"
 
     return {"Trained on": describe(parts.train), "Chosen by": describe(parts.dev), "Measured on": describe(parts.test)}
-
-
-# -- what a reader would ask about ------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderLabel:
-    """What a reader says of one sentence: 2 if it plainly needs a citation, 1 if one may argue, 0 if not.
-
-    The file with the labels has no text: a sentence is known by its index and the checksum of its text.
-    """
-
-    index: int
-    checksum: int
-    draft: Literal["A", "B"]  # A: the reader saw which neighbours cite; B: nothing around it did, as in a new draft
-    label: int
-    count: float  # sentences it stands for, as those that are less clear were drawn more often
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderLabels:
-    """A reader's labels of sentences of one document; `part` is the one to learn from or the one to measure on."""
-
-    document: str  # a folder or file of the data; of a file with many, "#" and the number or the name of the document
-    part: str
-    sentences: tuple[ReaderLabel, ...]
-
-
-def read_labels(path: Path) -> list[ReaderLabels]:
-    """Read a file with labels."""
-    try:
-        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [
-            ReaderLabels(
-                record["document"], record["part"], tuple(ReaderLabel(*fields) for fields in record["sentences"])
-            )
-            for record in records
-        ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} cannot be read as labels ({error!r})") from error
-
-
-def read_judged(labels: Iterable[ReaderLabels], data: Path) -> Iterator[tuple[Document, ReaderLabels]]:
-    """The documents with their types of sections, and the labels of those sentences that are read as they were."""
-    by_file: dict[str, dict[str, ReaderLabels]] = defaultdict(dict)
-    for own in labels:
-        file, _, place = own.document.partition("#")
-        by_file[file][place] = own
-    for file, wanted in by_file.items():
-        if "" in wanted:
-            yield _judged(read(data / file), wanted[""])
-            continue
-        path, left = data / file, len(wanted)
-        documents = stream_sentence_lists(path) if is_sentence_list(path) else stream(path)
-        for number, document in enumerate(documents):
-            found = wanted.get(str(number)) or wanted.get(Path(document.path).name)
-            if found:
-                yield _judged(document, found)
-                left -= 1
-            if not left:
-                break
-
-
-def _judged(document: Document, own: ReaderLabels) -> tuple[Document, ReaderLabels]:
-    sentences = document.sentences
-    same = tuple(
-        label
-        for label in own.sentences
-        if label.index < len(sentences)
-        and crc32(complete_text(sentences[label.index], document).encode("utf-8", "replace")) == label.checksum
-    )
-    return label(document), replace(own, sentences=same)
-
-
-_ARGUABLE = 0.4  # of a sentence that plainly needs a citation
-_READER_RIDGE = 1000.0  # cross-fitted by document; with 300 recall of clean citing sentences falls by a point more
-_STEPS = 20  # of Newton's method, which needs about eight
-
-
-def fit_reader(detector: FolderDetector, judged: Iterable[tuple[Document, ReaderLabels]]) -> NDArray[np.float32]:
-    """Fit the weights of the score and of the state of a sentence to a reader's labels, by logistic regression.
-
-    The scores that they give spread as wide as those of the model.
-    """
-    rows, labels = [], []
-    for document, own in judged:
-        wanted = {label.index: label.label for label in own.sentences}
-        prose = [pair for pair in prose_paragraphs(document) if wanted.keys() & set(pair[1])]
-        for (_, indices), states in zip(prose, detector.states([paragraph for paragraph, _ in prose]), strict=True):
-            for index, state in zip(indices, states, strict=True):
-                if index in wanted:
-                    rows.append(state)
-                    labels.append(wanted[index])
-    if len(set(labels)) < 2:
-        raise UserError("no sentences with labels that differ to learn from")
-    scores = detector.head.scores(np.stack(rows)).astype(np.float64)
-    signs = np.column_stack([scores, np.stack(rows).astype(np.float64)])
-    spread = signs.std(0) + 1e-9
-    weights = _ridge_regression((signs - signs.mean(0)) / spread, np.array([0.0, _ARGUABLE, 1.0])[labels]) / spread
-    return np.asarray(weights * scores.std() / (signs @ weights).std(), np.float32)
-
-
-def _ridge_regression(rows: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights of standardised rows, the first hardly pulled to 0, by Newton's method; the bias is left out."""
-    columns = np.column_stack([rows, np.ones(len(rows))])
-    pull = np.array([1.0, *[_READER_RIDGE] * (rows.shape[1] - 1), 0.0])
-    weights = np.zeros(columns.shape[1])
-    for _ in range(_STEPS):
-        chances = logistic(columns @ weights)
-        slope = columns.T @ (chances - targets) + pull * weights
-        bend = (columns * (chances * (1 - chances))[:, None]).T @ columns + np.diag(pull)
-        weights = weights - np.linalg.solve(bend, slope)
-    return weights[:-1]
-
-
-def main(arguments: Sequence[str], tell: Tell = print) -> None:
-    """Fit a reader's judgement to the labels to learn from, and store it beside the model."""
-    if len(arguments) != 3:
-        raise UserError("expected the folder of the data, the file with the labels and the folder of the model")
-    data, path, folder = map(Path, arguments)
-    detector = FolderDetector(folder, 1)
-    labels = [own for own in read_labels(path) if own.part == "train"]
-    judged = list(read_judged(labels, data))
-    replace(detector.head, reader=fit_reader(detector, judged)).write(folder)
-    known, asked = (sum(len(own.sentences) for own in part) for part in ((own for _, own in judged), labels))
-    tell(f"{folder}: fitted to {known:,} of {asked:,} labelled sentences of {len(judged)} documents")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from whycite.lab.train.worthiness import Readout, WorthinessRecipe
 from whycite.lab.train.worthiness.batches import WorthinessBatch
 
-__all__ = ["build_network", "mpnet_states", "scores", "states"]
+__all__ = ["NetworkOutputs", "build_network", "judge_sentences", "mpnet_states", "scores", "states"]
 
 _PACKABLE = ("bert", "roberta")
 
@@ -93,19 +93,37 @@ def _padded_states(backbone: Any, tokens: Any, bounds: Any) -> Any:
     return backbone(filled, attention_mask=mask.long()).last_hidden_state[mask]
 
 
-def build_network(backbone: Any, recipe: WorthinessRecipe) -> Any:
-    """Build the network: `backbone`, a tanh layer as wide, one output per sentence, and one for token `marks`."""
+class NetworkOutputs(NamedTuple):
+    """What a network says of a batch."""
+
+    sentences: Any  # log-odds of citing, and of needing a citation at least arguably, and plainly, if labels say so
+    marks: Any  # log-odds of each token to have a mark
+    states: Any  # of each token
+
+
+def build_network(backbone: Any, recipe: WorthinessRecipe, outputs: int = 1) -> Any:
+    """Build the network: `backbone`, a tanh layer as wide, its outputs per sentence, and one for token `marks`."""
     from torch import nn
 
     width = backbone.config.hidden_size
     head = nn.Sequential(
-        nn.Dropout(recipe.dropout), nn.Linear(width, width), nn.Tanh(), nn.Dropout(recipe.dropout), nn.Linear(width, 1)
+        nn.Dropout(recipe.dropout),
+        nn.Linear(width, width),
+        nn.Tanh(),
+        nn.Dropout(recipe.dropout),
+        nn.Linear(width, outputs),
     )
     return nn.ModuleDict({"backbone": backbone, "head": head, "marks": nn.Linear(width, 1)})
 
 
 def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, device: Any) -> tuple[Any, Any]:
-    """The log-odds of each sentence in a batch, and those of each token to have a mark."""
+    """The log-odds of each sentence in a batch to cite, and those of each token to have a mark."""
+    outputs = judge_sentences(network, batch, readout, limit, device)
+    return outputs.sentences[:, 0], outputs.marks
+
+
+def judge_sentences(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, device: Any) -> NetworkOutputs:
+    """All outputs of a network for a batch."""
     import torch
 
     def on_device(array: NDArray[Any]) -> Any:
@@ -123,7 +141,9 @@ def scores(network: Any, batch: WorthinessBatch, readout: Readout, limit: int, d
             0, owner, token_states.float()
         )[:number]
         readouts = readouts / torch.bincount(owner, minlength=number + 1)[:number, None]
-    return network["head"](readouts).squeeze(1).float(), network["marks"](token_states).squeeze(1).float()
+    return NetworkOutputs(
+        network["head"](readouts).float(), network["marks"](token_states).squeeze(1).float(), token_states
+    )
 
 
 _ALIGNED = 64  # fast attention needs pass lengths that are multiples of this

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from whycite.check.paragraphs import LabelledDocument
 from whycite.errors import UserError
 from whycite.lab.scope.worthinessmeasures import KINDS, best_threshold, measure, reliability, thresholds_by_type
 from whycite.lab.train.bases import Base, load_base
+from whycite.lab.train.entailment import shrink_layers
 from whycite.lab.train.worthiness import WorthinessRecipe
 from whycite.lab.train.worthiness.batches import (
     PLACE,
@@ -27,9 +29,10 @@ from whycite.lab.train.worthiness.batches import (
     shuffled_paragraphs,
     tokenize_documents,
 )
-from whycite.lab.train.worthiness.network import build_network, scores
+from whycite.lab.train.worthiness.network import NetworkOutputs, build_network, judge_sentences, scores
 
 __all__ = [
+    "Guidance",
     "JudgedSentences",
     "Watch",
     "WorthinessOptimiser",
@@ -96,11 +99,27 @@ Watch = Callable[[str], None]
 """Called with short progress messages."""
 
 _CLIP = 1.0
+_READER_LABELS = (1, 2)  # a network has an output for at least each of these, next to that for what authors cite
+_TAUGHT_LABELS = 0.4  # weight of the teacher's judgement by these outputs
+_LIKE_UNTIL = 0.7  # share of training in which the states of a student become like those of its teacher
 _REPORT_INTERVAL = 20.0  # seconds between progress messages
 
 
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What a network learns from besides the targets: a reader's labels, -1 for none, and a larger network."""
+
+    reader: NDArray[np.int8] | None = None
+    teacher: Any = None
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs that a network needs."""
+        return 1 if self.reader is None else 1 + len(_READER_LABELS)
+
+
 class WorthinessOptimiser:
-    """Optimiser and schedule over all epochs; `targets` are the target probabilities of the sentences."""
+    """Optimiser and schedule over all epochs; `targets` are the target probabilities of sentences, nan if not known."""
 
     def __init__(
         self,
@@ -110,10 +129,12 @@ class WorthinessOptimiser:
         device: Any,
         deadline: float,
         watch: Watch,
+        guidance: Guidance | None = None,
     ) -> None:
         import torch
 
         self._network, self._recipe, self._targets = network, recipe, targets
+        self._guidance, self._progress = guidance or Guidance(), 0.0
         self._device, self._watch = device, watch
         self._start_time, self._deadline = time.monotonic(), deadline
         learning = list(network.parameters())
@@ -127,7 +148,7 @@ class WorthinessOptimiser:
 
     def advance(self, progress: float, steps: int) -> bool:
         """Set the rate (a linear rise, then a linear fall) at this share of the steps; return whether they are over."""
-        progress = max(progress, (time.monotonic() - self._start_time) / self._deadline)
+        self._progress = progress = max(progress, (time.monotonic() - self._start_time) / self._deadline)
         warm = self._recipe.warm_up_steps / steps if self._recipe.warm_up_steps else self._recipe.warm_up
         falling = max(1 - progress, 0) / (1 - warm) if warm < 1 else 1.0
         for group in self._optimizer.param_groups:
@@ -158,18 +179,55 @@ class WorthinessOptimiser:
 
     def _step(self, batch: WorthinessBatch, limit: int) -> Any:
         import torch
+        from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
-        device = self._device
+        device, recipe, guidance = self._device, self._recipe, self._guidance
         with precision(device):
-            sentence_scores, marks = scores(self._network, batch, self._recipe.readout, limit, device)
+            outputs = judge_sentences(self._network, batch, recipe.readout, limit, device)
         labels = torch.from_numpy(self._targets[batch.sentences]).to(device)
-        main = torch.nn.functional.binary_cross_entropy_with_logits(sentence_scores, labels)
-        loss = main + self._recipe.marks * _place_loss(marks, torch.from_numpy(batch.marks).to(device))
+        is_known = ~labels.isnan()
+        labels = labels.nan_to_num()
+        taught = self._taught(batch, limit)
+        if taught is not None:
+            judged = taught.sentences.sigmoid()
+            labels = torch.where(is_known, labels + recipe.soft * (judged[:, 0] - labels), judged[:, 0])
+            is_known = torch.ones_like(is_known)
+        losses = cross_entropy(outputs.sentences[:, 0], labels, reduction="none")
+        main = (losses * is_known).sum() / is_known.sum().clamp(min=1)
+        loss = main + recipe.marks * _place_loss(outputs.marks, torch.from_numpy(batch.marks).to(device))
+        if guidance.reader is not None:
+            reader_labels = torch.from_numpy(guidance.reader[batch.sentences]).to(device)
+            loss = loss + recipe.reader * _reader_loss(outputs.sentences, reader_labels)
+        if taught is not None:
+            if guidance.reader is not None:
+                loss = loss + _TAUGHT_LABELS * cross_entropy(outputs.sentences[:, 1:], judged[:, 1:])
+            share = recipe.likeness * max(0.0, 1 - self._progress / _LIKE_UNTIL)
+            likeness = torch.nn.functional.cosine_similarity(outputs.states.float(), taught.states.float(), dim=-1)
+            loss = loss + share * (1 - likeness).mean()
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._network.parameters(), _CLIP)
         self._optimizer.step()
         return main.detach()
+
+    def _taught(self, batch: WorthinessBatch, limit: int) -> NetworkOutputs | None:
+        """What the teacher says of a batch, if there is one."""
+        import torch
+
+        if self._guidance.teacher is None:
+            return None
+        with torch.no_grad(), precision(self._device):
+            return judge_sentences(self._guidance.teacher, batch, self._recipe.readout, limit, self._device)
+
+
+def _reader_loss(outputs: Any, labels: Any) -> Any:
+    """Cross-entropy by whether a label is at least as high as that of each output; 0 without labels."""
+    import torch
+
+    is_labelled = labels >= 0
+    wanted = torch.stack([labels >= least for least in _READER_LABELS], 1).float()
+    losses = torch.nn.functional.binary_cross_entropy_with_logits(outputs[:, 1:], wanted, reduction="none").mean(1)
+    return (losses * is_labelled).sum() / is_labelled.sum().clamp(min=1)
 
 
 def _place_loss(scores: Any, marks: Any) -> Any:
@@ -240,35 +298,54 @@ def train(
     watch: Watch = print,
     workers: int = 0,
     deadline: float = math.inf,
+    judged: Sequence[LabelledDocument] = (),
+    base: Base | None = None,
 ) -> WorthinessOutcome:
     """Train on documents, keep the weights that do best on dev, evaluate on test.
 
-    Training ends by `deadline`, in seconds from the start, whatever it has seen; the rate falls in time.
+    Training ends by `deadline`, in seconds from the start, whatever it has seen; the rate falls in time. From `judged`,
+    documents with a reader's labels, only these are learned. `base` is that of the recipe unless given.
     """
     start_time = time.monotonic()
 
     def time_left() -> float:
         return max(deadline - (time.monotonic() - start_time), 1e-9)
 
-    every = [*documents, *dev, *test]
-    texts = tokenize_documents(every, load_base(recipe.base).tokenizer, recipe.noise, recipe.seed, workers)
+    every = [*documents, *dev, *test, *judged]
+    tokenizer = (base or load_base(recipe.base)).tokenizer
+    texts = tokenize_documents(every, tokenizer, recipe.noise, recipe.seed, workers)
     numbers = np.arange(len(every))
-    parts = _DocumentParts(*np.split(numbers, np.cumsum([len(documents), len(dev)])))
+    ends = np.cumsum([len(documents), len(dev), len(test)])
+    *split, judged_numbers = np.split(numbers, ends)
+    parts = _DocumentParts(*split)
     watch(f"{len(texts.worthy)} sentences, {texts.worthy.mean():.3f} worthy; {time.monotonic() - start_time:.0f} s")
     targets = texts.worthy.astype(np.float32)
-    if recipe.folds and recipe.soft:
-        judge_texts = texts
-        if recipe.judge:
-            judge_texts = tokenize_documents(
-                every, load_base(recipe.judge).tokenizer, recipe.noise, recipe.seed, workers
-            )
-        soft = judge_out_of_fold(
-            judge_texts, parts.train, parts.dev, recipe.judging, watch, workers, _share(recipe) * time_left()
+    targets[texts.by_sentence(texts.documents >= ends[-1])] = np.nan
+    learned = np.concatenate([parts.train, judged_numbers])
+    reader_labels = texts.reader if judged else None
+    if recipe.inner:
+        larger = replace(recipe, rate=recipe.judge_rate)
+        guidance = Guidance(reader_labels)
+        reader, _ = learn(
+            texts,
+            targets,
+            learned,
+            parts.dev,
+            larger,
+            watch,
+            workers,
+            time_left() / 2,
+            guidance=guidance,
+            base=base,
         )
-        del judge_texts  # as large as `texts`
-        is_judged = ~np.isnan(soft)
-        targets[is_judged] += recipe.soft * (soft - targets)[is_judged]
-    reader, epochs = learn(texts, targets, parts.train, parts.dev, recipe, watch, workers, time_left())
+        watch(f"a smaller network with an inner width of {recipe.inner}")
+        guidance = Guidance(reader_labels, reader.network.eval())
+    else:
+        guidance = Guidance(reader_labels)
+        targets = _softened(targets, texts, every, parts, recipe, watch, workers, time_left)
+    reader, epochs = learn(
+        texts, targets, learned, parts.dev, recipe, watch, workers, time_left(), guidance=guidance, base=base
+    )
     on_dev, on_test = (judge(reader, texts, part) for part in (parts.dev, parts.test))
     figures = {"recipe": asdict(recipe), "epochs": epochs, **report(on_dev, on_test)}
     figures["test_by_heading"] = {
@@ -277,6 +354,30 @@ def train(
     }
     figures["seconds"] = time.monotonic() - start_time
     return WorthinessOutcome(reader.network, on_dev, on_test, figures)
+
+
+def _softened(
+    targets: NDArray[np.float32],
+    texts: TokenTexts,
+    every: Sequence[LabelledDocument],
+    parts: _DocumentParts,
+    recipe: WorthinessRecipe,
+    watch: Watch,
+    workers: int,
+    time_left: Callable[[], float],
+) -> NDArray[np.float32]:
+    """The targets, a share of them the judgement of models that have not learned from the document."""
+    if not (recipe.folds and recipe.soft):
+        return targets
+    judge_texts = texts
+    if recipe.judge:
+        judge_texts = tokenize_documents(every, load_base(recipe.judge).tokenizer, recipe.noise, recipe.seed, workers)
+    soft = judge_out_of_fold(
+        judge_texts, parts.train, parts.dev, recipe.judging, watch, workers, _share(recipe) * time_left()
+    )
+    is_judged = ~np.isnan(soft)
+    targets[is_judged] += recipe.soft * (soft - targets)[is_judged]
+    return targets
 
 
 def _share(recipe: WorthinessRecipe) -> float:
@@ -328,10 +429,12 @@ def learn(
     watch: Watch = print,
     workers: int = 0,
     deadline: float = math.inf,
+    guidance: Guidance | None = None,
+    base: Base | None = None,
 ) -> tuple[WorthinessReader, list[dict[str, float]]]:
     """Train on documents with `targets`; return the weights of the epoch that is best on dev.
 
-    Also return the figures of each epoch.
+    Also return the figures of each epoch. With a teacher, the network starts as a smaller copy of it.
     """
     import torch
 
@@ -339,10 +442,14 @@ def learn(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(recipe.seed)
     torch.set_float32_matmul_precision("high")
-    base = load_base(recipe.base)
-    network = build_network(base.model, recipe).to(device)
+    base, guidance = base or load_base(recipe.base), guidance or Guidance()
+    if guidance.teacher is None:
+        network = build_network(base.model, recipe, guidance.outputs).to(device)
+    else:
+        network = copy.deepcopy(guidance.teacher)
+        shrink_layers(network["backbone"], range(base.config.num_hidden_layers), recipe.inner)
     reader = WorthinessReader(network, frame_of(base, recipe), recipe, workers)
-    fitting = WorthinessOptimiser(network, recipe, targets, device, deadline, watch)
+    fitting = WorthinessOptimiser(network, recipe, targets, device, deadline, watch, guidance)
     best: dict[str, Any] = {}
     epochs: list[dict[str, float]] = []
     for epoch in range(recipe.epochs):

@@ -1,18 +1,15 @@
-"""Labels of a reader: those that come with the benchmarks, and weights learned from labels."""
+"""Labels of a reader: those that come with the benchmarks, and the documents that they are about."""
 
 import hashlib
 import json
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
 import pytest
 
-from tests.fakes import tiny_detector
-from whycite.check.detector import DetectorHead, FolderDetector
 from whycite.errors import UserError
 from whycite.lab.train.fitweights import project_name
-from whycite.lab.train.worthiness.build import fit_reader, main, read_judged, read_labels
+from whycite.lab.train.worthiness.readerlabels import read_judged, read_labels, reader_documents
 
 LABELS = Path(__file__).parents[4] / "benchmarks" / "data" / "judged-sentences.jsonl"
 
@@ -69,21 +66,10 @@ def test_sentences_that_have_changed_are_left_out(tmp_path: Path) -> None:
         assert ("w7" in document.sentences[label.index].text) == (label.label == 2)
 
 
-def test_a_detector_learns_what_a_reader_would_ask(tmp_path: Path) -> None:
+def test_what_is_set_aside_is_not_learned(tmp_path: Path) -> None:
     data, labels = _write(tmp_path)
-    folder = tiny_detector(tmp_path / "tiny")
-    before = DetectorHead.read(folder)
-    told: list[str] = []
-    main([str(data), str(labels), str(folder)], told.append)
-    assert told == [f"{folder}: fitted to 39 of 40 labelled sentences of 1 documents"]
-    after = DetectorHead.read(folder)
-    assert np.array_equal(after.hidden, before.hidden)
-    ((document, own),) = read_judged(read_labels(labels), data)
-    weights = fit_reader(FolderDetector(folder, 1), [(document, own)])
-    assert weights == pytest.approx(after.reader, abs=1e-2)
-
-
-def test_labels_that_do_not_differ_teach_nothing(tmp_path: Path) -> None:
-    data, labels = _write(tmp_path, number=1)
-    with pytest.raises(UserError, match="labels that differ"):
-        main([str(data), str(labels), str(tiny_detector(tmp_path / "tiny"))])
+    (document,) = reader_documents(read_labels(labels), data)
+    sentences = [sentence for paragraph in document.paragraphs for sentence in paragraph.sentences]
+    assert [sentence.reader_label for sentence in sentences] == [2 * ("w7" in each.text) for each in sentences]
+    labels.write_text(labels.read_text().replace('"train"', '"test"'))
+    assert reader_documents(read_labels(labels), data) == []
