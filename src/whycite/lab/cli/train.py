@@ -118,7 +118,7 @@ def worthiness(
     from whycite.lab.train.worthiness import WorthinessRecipe, scope_recipe
     from whycite.lab.train.worthiness.build import build_worthiness_model
     from whycite.lab.train.worthiness.examples import read_labelled
-    from whycite.lab.train.worthiness.readerlabels import read_labels, reader_documents
+    from whycite.lab.train.worthiness.readerlabels import read_labels, reader_documents, set_aside_keys
     from whycite.models import DEFAULT
 
     if (labels is None) != (labelled is None):
@@ -136,7 +136,11 @@ def worthiness(
         )  # fmt: skip
     with count_progress(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(read_labelled(paths, watch))
-    judged = reader_documents(read_labels(labels), labelled) if labels and labelled else []
+    judged = []
+    if labels and labelled:
+        of_reader = read_labels(labels)
+        judged, set_aside = reader_documents(of_reader, labelled), set_aside_keys(of_reader, labelled)
+        documents = [document for document in documents if document.key not in set_aside]
     build_worthiness_model(documents, out, recipe, _print_line, dev, test, workers, deadline, judged)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from whycite.errors import UserError
 from whycite.lab.train.fitweights import project_name
-from whycite.lab.train.worthiness.readerlabels import read_judged, read_labels, reader_documents
+from whycite.lab.train.worthiness.readerlabels import read_judged, read_labels, reader_documents, set_aside_keys
 
 LABELS = Path(__file__).parents[4] / "benchmarks" / "data" / "judged-sentences.jsonl"
 
@@ -71,5 +71,7 @@ def test_what_is_set_aside_is_not_learned(tmp_path: Path) -> None:
     (document,) = reader_documents(read_labels(labels), data)
     sentences = [sentence for paragraph in document.paragraphs for sentence in paragraph.sentences]
     assert [sentence.reader_label for sentence in sentences] == [2 * ("w7" in each.text) for each in sentences]
+    assert set_aside_keys(read_labels(labels), data) == set()
     labels.write_text(labels.read_text().replace('"train"', '"test"'))
     assert reader_documents(read_labels(labels), data) == []
+    assert set_aside_keys(read_labels(labels), data) == {document.key}

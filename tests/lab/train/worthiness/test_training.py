@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -14,13 +15,15 @@ import typer
 from typer.testing import CliRunner, Result
 
 from tests.fakes import tiny_model, word_tokenizer
-from whycite.check.detector import VARIANTS, InputVariant, ParagraphText, load_detector, readings
-from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence
+from whycite.check.detector import VARIANTS, DetectorHead, InputVariant, ParagraphText, load_detector, readings
+from whycite.check.paragraphs import LabelledDocument, LabelledParagraph, LabelledSentence, complete_text
+from whycite.documents import read
 from whycite.errors import UserError
 from whycite.lab.cli.train import worthiness
 from whycite.lab.scope.worthinessmeasures import split_by_date
 from whycite.lab.train.bases import load_base, save_base
 from whycite.lab.train.worthiness.examples import save_labelled
+from whycite.models.folders import PACKED
 
 torch = pytest.importorskip("torch", reason="training needs the extra train")
 transformers = pytest.importorskip("transformers", reason="training needs the extra train")
@@ -139,8 +142,8 @@ def test_a_smaller_network_learns_from_a_larger_one_and_from_a_reader(base: str,
     out = tmp_path / "made"
     own = recipe(large, epochs=6, judge_rate=5e-3, soft=0.7, words=24, inner=12, reader=1.0, bits=4)
     judged = [
-        replace(document, paragraphs=tuple(_read(paragraph) for paragraph in document.paragraphs))
-        for document in documents(30, seed=1)
+        replace(document, key=f"judged {number}", paragraphs=tuple(_read(part) for part in document.paragraphs))
+        for number, document in enumerate(documents(30, seed=1))
     ]
     outcome = make_model(documents(40), out, own, quietly, dev=4, test=6, judged=judged)
     assert outcome.network["backbone"].config.intermediate_size == 12
@@ -153,6 +156,22 @@ def test_a_smaller_network_learns_from_a_larger_one_and_from_a_reader(base: str,
     found = np.concatenate(load_detector(out, 1, "drafts").scores(given))  # type: ignore[attr-defined]
     wanted = np.array(["w1" in text.split() for paragraph in given for text in paragraph.sentences])
     assert np.median(found[wanted]) > np.quantile(found[~wanted], 0.9)
+
+
+def test_labels_of_documents_that_are_held_out_are_not_learned(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[str] = []
+    real = build.train
+
+    def noted(*arguments: Any) -> Any:
+        learned.extend(document.key for document in arguments[7])
+        return real(*arguments)
+
+    monkeypatch.setattr(build, "train", noted)
+    own = recipe(base, epochs=1)
+    make_model(documents(12), tmp_path / "made", own, quietly, dev=2, test=3, judged=documents(12)[5:9])
+    assert learned == ["d5", "d6"]  # d7 and d8 are for dev
 
 
 def _read(paragraph: LabelledParagraph) -> LabelledParagraph:
@@ -354,6 +373,34 @@ def test_from_papers_to_a_detector(base: str, tmp_path: Path) -> None:
     assert "part" not in plain.stdout
     again = run("--data", pack, "--out", tmp_path / "one", *common)
     assert isinstance(again.exception, UserError)
+
+
+def test_from_papers_and_labels_to_a_smaller_detector(base: str, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    labels = []
+    for number in range(1, 9):
+        path = papers / f"{number}.md"
+        path.write_text(PAPER.format(number=number), "utf-8")
+        document = read(path)
+        checksums = [crc32(complete_text(sentence, document).encode()) for sentence in document.sentences]
+        sentences = [[index, checksum, "A", 2 * (index % 2), 1.0] for index, checksum in enumerate(checksums)]
+        part = "test" if number == 2 else "train"
+        labels.append(json.dumps({"document": f"papers/{path.name}", "part": part, "sentences": sentences}))
+    (tmp_path / "labels.jsonl").write_text("\n".join(labels))
+    common = ("--data", papers, "--dev", 1, "--test", 2, "--epochs", 1, "--batch", 512, "--limit", 64, "--base",
+              other_base(base, tmp_path, "mpnet"), "--inner", 12, "--words", 20, "--bits", 4)  # fmt: skip
+    made = run(*common, "--out", tmp_path / "made", "--labels", tmp_path / "labels.jsonl", "--labelled", tmp_path)
+    assert made.exit_code == 0, (made.output, made.exception)
+    assert "inner width of 12" in made.stdout
+    assert (tmp_path / "made" / PACKED).is_file()
+    assert len(DetectorHead.read(tmp_path / "made").output) == 2
+    card = (tmp_path / "made" / "README.md").read_text("utf-8")
+    assert "4 documents" in card  # of eight, one is set aside and three are held out
+    unlabelled = run(*common, "--out", tmp_path / "other", "--labels", tmp_path / "labels.jsonl")
+    assert isinstance(unlabelled.exception, UserError)
+    small = run("--data", papers, "--out", tmp_path / "other", "--base", base, "--inner", 12, "--dev", 1, "--test", 2)
+    assert "only an MPNet" in str(small.exception)
 
 
 def other_base(base: str, folder: Path, kind: str) -> str:

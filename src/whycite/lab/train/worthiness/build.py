@@ -146,7 +146,7 @@ def build_worthiness_model(
 ) -> WorthinessOutcome:
     """Train a worthiness model into the folder `out`; the newest documents are held out as dev and test.
 
-    Of `judged`, a reader's labels are learned as well.
+    Of `judged`, a reader's labels are learned as well, but for those of documents that are held out.
     """
     if (make_folder(out) / WORTHINESS.settings_file).exists():
         raise UserError(f"{out} already contains a model; choose another --out, or delete it")
@@ -158,6 +158,8 @@ def build_worthiness_model(
             f"--inner: {recipe.base} is a '{base.config.model_type}' model; only an MPNet can be made smaller"
         )
     parts = split_by_date(documents, dev, test)
+    held_out = {document.key for document in (*parts.dev, *parts.test)}
+    judged = [document for document in judged if document.key not in held_out]
     if recipe.words:
         tokenizer = shorten_vocabulary(base.model, base.tokenizer, _texts([*parts.train, *judged]), recipe.words)
         base = replace(base, tokenizer=tokenizer, config=base.model.config)

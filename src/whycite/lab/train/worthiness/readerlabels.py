@@ -18,12 +18,13 @@ from whycite.check.paragraphs import (
     prose_paragraphs,
 )
 from whycite.documents import read, stream
+from whycite.documents.identity import paper_key
 from whycite.documents.model import Document
 from whycite.errors import UserError
 from whycite.lab.train.worthiness.examples import is_sentence_list, stream_sentence_lists
 from whycite.structure import label
 
-__all__ = ["ReaderLabel", "ReaderLabels", "read_judged", "read_labels", "reader_documents"]
+__all__ = ["ReaderLabel", "ReaderLabels", "read_judged", "read_labels", "reader_documents", "set_aside_keys"]
 
 _SET_ASIDE = "test"  # the part that is only measured on
 
@@ -114,5 +115,14 @@ def reader_documents(labels: Iterable[ReaderLabels], data: Path) -> list[Labelle
             for paragraph, indices in prose_paragraphs(document)
             if wanted.keys() & set(indices)
         )
-        documents.append(LabelledDocument(own.document, document.paper.title, "", paragraphs))
+        documents.append(LabelledDocument(_key(document), document.paper.title, "", paragraphs))
     return documents
+
+
+def set_aside_keys(labels: Iterable[ReaderLabels], data: Path) -> set[str]:
+    """The keys of the documents that nothing may be learned from, as `LabelledDocument` has them."""
+    return {_key(document) for document, _ in read_judged((own for own in labels if own.part == _SET_ASIDE), data)}
+
+
+def _key(document: Document) -> str:
+    return paper_key(document.paper) or document.path
