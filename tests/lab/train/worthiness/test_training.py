@@ -162,7 +162,7 @@ def test_labels_of_documents_that_are_held_out_are_not_learned(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned: list[str] = []
-    real = build.train
+    real = training.train
 
     def noted(*arguments: Any) -> Any:
         learned.extend(document.key for document in arguments[7])
