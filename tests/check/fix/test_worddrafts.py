@@ -242,6 +242,18 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, body: str, key: str, rea
     assert [reason in refusal.reason for refusal in fixed.refused] == [True]
 
 
+def test_nothing_is_inserted_into_a_draft_that_cites_in_footnotes(tmp_path: Path) -> None:
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    note = paragraph(zotero_field([DOE, KAISER], "Jane Doe and Max Roe, Old Work, 2001."))
+    draft = tmp_path / "draft.docx"
+    draft.write_bytes(
+        docx(BODY + paragraph("Dogs rest.", mark), {"word/footnotes.xml": f'<w:footnote w:id="2">{note}</w:footnote>'})
+    )
+    fixed = insert_citations(check_by_words(draft, key="Kaiser1988", known=True), draft.read_bytes(), NOW)
+    assert [refusal.reason for refusal in fixed.refused] == ["the draft cites in footnotes; add the note by hand"]
+    assert fixed.content == draft.read_bytes()
+
+
 def test_a_file_that_changed_since_is_not_written_to(tmp_path: Path) -> None:
     draft = write(tmp_path / "draft.docx", BODY)
     checked = check_by_words(draft)

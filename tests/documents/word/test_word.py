@@ -17,6 +17,7 @@ from tests.thoroughness import examples
 from tests.wordfiles import (
     MANAGERS,
     docx,
+    endnote_field,
     field,
     paragraph,
     run,
@@ -91,6 +92,20 @@ def test_a_field_without_data_is_linked_by_what_it_shows() -> None:
     )
     draft = document(docx(body))
     assert [draft.by_id[key].title for key in draft.sentences[0].cited_keys] == ["Busy bees need rest, too"]
+
+
+def test_citations_that_endnote_has_not_formatted() -> None:
+    body = paragraph(
+        "Bees sleep {Kaiser, 1995 #17}. Flies rest {see \\Smith, 2010 #18@4;Lee, #19}. A set {a, b} of #3."
+    )
+    entries = paragraph("References", style="Heading1") + paragraph(
+        "Kaiser, W. (1995). Busy bees need rest. Nature, 1, 2."
+    )
+    for draft, keys in ((document(docx(body)), ()), (document(docx(body + entries)), ("ref1",))):
+        assert [[c.keys for c in s.citations] for s in draft.sentences] == [[keys], [()], []]
+        assert draft.sentences[0].without_citations() == "Bees sleep."
+    field_and_text = paragraph(endnote_field([KAISER], "{Kaiser, 1995 #17}"), " found that bees sleep.")
+    assert [c.keys for c in document(docx(field_and_text)).sentences[0].citations] == [("Kaiser1995",)]
 
 
 def test_typed_citations_and_a_typed_list() -> None:

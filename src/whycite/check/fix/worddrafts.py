@@ -134,6 +134,8 @@ class _CitationWriter:
             return "", "the sentence is no longer in the draft"
         if reason := first_objection(sentence, proposal, self.document) or objection(finding, proposal):
             return "", reason
+        if _cites_in_notes(self.document):
+            return "", "the draft cites in footnotes; add the note by hand"
         is_new = proposal.key not in self.document.by_id
         item = self._zotero_item(proposal)
         needs_entry = is_new and item is None
@@ -236,6 +238,12 @@ class _CitationWriter:
     def _new_number(self, key: str) -> int:
         """The number of an entry that joins the list."""
         return self.last_number + [*self.entries, key].index(key) + 1
+
+
+def _cites_in_notes(document: Document) -> bool:
+    """Whether most citations of a draft stand in its footnotes, where none is inserted."""
+    places = [sentence.kind == "footnote" for sentence in document.sentences for _ in sentence.citations]
+    return 2 * sum(places) > len(places)
 
 
 def _printed_style(document: Document, text: str) -> _PrintedStyle:

@@ -24,6 +24,8 @@ _MAX_TITLE = 250  # characters
 _MAX_HEADING = 100  # characters of a bold line that is a heading
 _MAX_FRONT = 12  # paragraphs between title and text that may be authors and addresses
 _MAX_ITEMS = 100  # items of a list in one paragraph, so that none grows without limit
+# What EndNote leaves in the text until it formats a citation: {Kaiser, 1995 #17;Smith, 2010 #18}.
+_UNFORMATTED = re.compile(r"\{[^{}\n]{0,300}?(?:\d{4}[a-z]?|,) #\d{1,6}[^{}\n]{0,2000}\}")
 _RAISED = str.maketrans("0123456789-–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _READ_ROLES = frozenset({"body", "abstract", "item", "caption", "table", "note"})
 _KINDS: dict[str, SentenceKind] = {"caption": "caption", "note": "footnote", "table": "table"}
@@ -157,7 +159,8 @@ def _typed_references(flow: Flow, text: str) -> list[Reference]:
 
 def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> list[FlowCitation]:
     """The citations that managers mark, and those that the text itself shows."""
-    marked = flow.citations
+    marked = [*flow.citations, *_unformatted_citations(flow, text)]
+    marked.sort(key=lambda citation: (citation.start, citation.end))
     searched = _searched_text(flow, text, [citation for citation in marked if citation.keys])
     positions = [line.start + index for index, line in enumerate(flow.paragraphs)]
     typed: list[FlowCitation] = []
@@ -171,6 +174,14 @@ def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> li
         inside = [other for other in typed if citation.start <= other.start and other.end <= citation.end]
         citation.keys = tuple(dict.fromkeys(key for other in inside for key in other.keys))
     return sorted([*marked, *_apart(typed, marked)], key=lambda citation: (citation.start, citation.end))
+
+
+def _unformatted_citations(flow: Flow, text: str) -> Iterator[FlowCitation]:
+    """The citations that EndNote has not formatted yet; they name their works only by what they show."""
+    for line in flow.paragraphs:
+        if line.role in _READ_ROLES:
+            found = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
+            yield from _apart(found, flow.citations)
 
 
 def _apart(typed: Sequence[FlowCitation], marked: Sequence[FlowCitation]) -> Iterator[FlowCitation]:
