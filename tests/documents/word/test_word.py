@@ -6,8 +6,11 @@ import io
 import json
 import time
 import zipfile
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr, unescape
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +29,7 @@ from tests.wordfiles import (
 )
 from whycite.documents import read
 from whycite.documents.model import Document, Reference
+from whycite.documents.references.reader import normalise_pages
 from whycite.documents.sources import MemoryFolder, Source
 from whycite.documents.word import READER, flow, read_package
 from whycite.documents.word.package import Package
@@ -92,6 +96,72 @@ def test_a_field_without_data_is_linked_by_what_it_shows() -> None:
     )
     draft = document(docx(body))
     assert [draft.by_id[key].title for key in draft.sentences[0].cited_keys] == ["Busy bees need rest, too"]
+
+
+def test_much_data_of_endnote_stands_in_several_fields_and_its_numbers_are_links() -> None:
+    works = [replace(SMITH, id=str(n), title=f"Rest of {n} insects", doi="") for n in range(2, 40)]
+    instruction = endnote_field(works, "").partition(" ADDIN EN.CITE ")[2].partition("</w:instrText>")[0]
+    xml = unescape(instruction).encode()
+    cuts = (0, len(xml) // 3, len(xml) // 2, len(xml))
+    chunks = [base64.b64encode(xml[start:end]).decode() for start, end in pairwise(cuts)]
+    inner = "".join(
+        f'<w:r><w:fldChar w:fldCharType="begin"><w:fldData>{chunk}\r\n</w:fldData></w:fldChar></w:r><w:r><w:instrText> '
+        'ADDIN EN.CITE.DATA </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+        for chunk in chunks
+    )
+    link = field(' HYPERLINK \\l "_ENREF_2" \\o "Smith, 2010 #2" ', "2-39")
+    whole = field(" ADDIN EN.CITE ", "[#]", chunks[-1], inner).replace(run("[#]"), run("[") + link + run("]"))
+    draft = document(docx(paragraph("Insects rest ", whole, ".")))
+    assert [r.title for r in draft.references] == [work.title for work in works]
+    [sentence] = draft.sentences
+    assert (sentence.text, len(sentence.cited_keys)) == ("Insects rest [2-39].", len(works))
+
+
+def test_citations_that_mendeley_cite_keeps_in_a_part_of_its_own() -> None:
+    tags = ("MENDELEY_CITATION_ad45ebab-9586", "MENDELEY_CITATION_v3_e30")
+    cited = {
+        "id": "f2",
+        "itemData": {"type": "article-journal", "title": KAISER.title, "author": [{"family": "Kaiser"}]},
+    }
+    stored = [
+        {"citationID": tags[0], "citationItems": [cited]},
+        {"citationID": "MENDELEY_CITATION_b", "citationTag": tags[1], "citationItems": [cited]},
+    ]
+    value = quoteattr(json.dumps(stored))
+    property = f'<we:property name="MENDELEY_CITATIONS" value={value}/>'
+    part = f"<we:webextension><we:properties>{property}</we:properties></we:webextension>"
+    controls = [
+        f'<w:sdt><w:sdtPr><w:tag w:val="{tag}"/></w:sdtPr><w:sdtContent>{run("[1]")}</w:sdtContent></w:sdt>'
+        for tag in (*tags, "MENDELEY_CITATION_gone")
+    ]
+    body = "".join(paragraph("Bees sleep ", control, ".") for control in controls)
+    draft = document(docx(body, {"word/webextensions/webextension1.xml": part}))
+    assert [s.cited_keys for s in draft.sentences] == [("Kaiser",), ("Kaiser",), ()]
+    assert [len(s.citations) for s in draft.sentences] == [1, 1, 1]
+
+
+def test_a_chapter_in_citavi_has_the_year_of_its_book() -> None:
+    def control(placeholder: object) -> str:
+        packed = base64.b64encode(json.dumps(placeholder).encode()).decode()
+        return f"<w:sdt><w:sdtContent>{field(f'ADDIN CitaviPlaceholder{{{packed}}}', '[1]')}</w:sdtContent></w:sdt>"
+
+    book = {"$id": "21", "Title": "Insects", "Year": "2016", "Editors": [{"$id": "22", "LastName": "Manning"}]}
+    pages = "<sp><n>2</n><os>2</os></sp><ep><os>6</os></ep><os>2-6</os>"
+    person = {"$id": "9", "FirstName": "Jan", "Particle": "van der", "LastName": "Berg"}
+    chapter = {"$id": "3", "Title": "Sleep", "Authors": [person], "ParentReference": book, "PageRange": pages}
+    later = {
+        "$id": "4",
+        "Title": "Rest",
+        "Authors": [{"$ref": "9"}],
+        "ParentReference": {"$ref": "21"},
+        "Year": "[In press]",
+    }
+    entries = [{"ReferenceId": "a", "Reference": chapter}, {"ReferenceId": "b", "Reference": later}]
+    draft = document(docx(paragraph("Bees sleep ", control({"$id": "1", "Entries": entries}), ".")))
+    first, second = draft.references
+    assert (first.authors, first.year, first.venue) == (("van der Berg, Jan",), 2016, "Insects")
+    assert first.publication.pages == normalise_pages("2-6")
+    assert (second.authors, second.year, second.venue) == (first.authors, 2016, "Insects")
 
 
 def test_citations_that_endnote_has_not_formatted() -> None:

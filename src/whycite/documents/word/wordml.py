@@ -24,9 +24,11 @@ from whycite.documents.word.flow import (
     symbol,
 )
 from whycite.documents.word.managers import (
+    CitedItem,
     CitedWorks,
     WordField,
     bookmarked_codes,
+    mendeley_citations,
     read_control,
     read_field,
     word_sources,
@@ -54,6 +56,7 @@ class _OpenField:
 
     code: list[str] = field(default_factory=list)
     data: str = ""
+    chunks: list[str] = field(default_factory=list)  # of the data of EndNote, in fields inside its instruction
     meaning: WordField | None = None  # known once the instruction is complete
     start: int = 0  # of its result, in the text
     paragraph: FlowParagraph | None = None
@@ -121,11 +124,15 @@ class _Walker:
         for _, notes in self._notes.values():
             for note in notes.values():
                 self.note_unclosed_fields(note)
+        self._stored_citations: dict[str, list[CitedItem]] = {}
         for part in package.names():
             if part.startswith("customXml/item") and part.endswith(".xml"):
                 root = package.root(part)
                 for item in word_sources(root) if root and root.tag == "Sources" else ():
                     self.works.add(item)
+            elif part.startswith("word/webextensions/webextension") and part.endswith(".xml"):
+                root = package.root(part)
+                self._stored_citations |= mendeley_citations(root) if root else {}
 
     def note_unclosed_fields(self, node: Node) -> None:
         """Tell the fields in an element that never end: all that follows would be taken for their instruction."""
@@ -182,7 +189,7 @@ class _Walker:
         content = node.find("sdtContent")
         if content is None:
             return
-        meaning = read_control(_control_tag(node))
+        meaning = read_control(_control_tag(node), self._stored_citations)
         gallery = node.find("sdtPr", "docPartObj", "docPartGallery")
         context: ParagraphRole | None = "reference" if meaning.kind == "bibliography" else None
         if gallery is not None and gallery.attributes.get("val", "").startswith("Table of Contents"):
@@ -309,7 +316,7 @@ class _Walker:
         self._depth -= 1
 
     def _read_control(self, node: Node) -> None:
-        meaning = read_control(_control_tag(node))
+        meaning = read_control(_control_tag(node), self._stored_citations)
         start = self.flow.length
         content = node.find("sdtContent")
         if content is not None and node.find("sdtPr", "showingPlcHdr") is None:
@@ -400,7 +407,7 @@ class _Walker:
     def _separate_field(self) -> None:
         if self._fields and self._fields[-1].meaning is None:
             open = self._fields[-1]
-            open.meaning = read_field("".join(open.code), open.data)
+            open.meaning = read_field("".join(open.code), open.chunks or [open.data])
             open.start, open.paragraph = self.flow.length, self._line
             if open.meaning.kind in _CONTEXTS and self._line and self._line.start == self.flow.length:
                 self._line.role = _CONTEXTS[open.meaning.kind]
@@ -412,9 +419,10 @@ class _Walker:
         if open.run and run and open.paragraph is self._line and not _has_text(open.run) and not _has_text(run):
             self.flow.fields.append(FlowField(open.start, self.flow.length, self._part, open.run.start, run.end))
         if open.meaning is None:
-            # EndNote repeats the data of a citation in a field inside its instruction.
-            if self._fields and "EN.CITE.DATA" in "".join(open.code) and not self._fields[-1].data:
-                self._fields[-1].data = open.data
+            # EndNote repeats the data of a citation in a field inside its instruction. Much data stands in several such
+            # fields, of which only the last is repeated.
+            if self._fields and open.data and "EN.CITE.DATA" in "".join(open.code):
+                self._fields[-1].chunks.append(open.data)
             return
         end = self.flow.length
         if open.paragraph is not None and open.paragraph is not self._line:
