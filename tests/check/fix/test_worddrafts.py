@@ -173,6 +173,8 @@ def test_the_numbers_of_a_reference_manager_go_on_counting(tmp_path: Path, shape
     assert text.endswith("3. Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
     [inserted] = re.findall(r"<w:ins [^>]*><w:r>.*?</w:ins>", part(fixed.content).partition("Cats sleep")[0])
     assert ("superscript" in inserted) == (shape == "raised")
+    (tmp_path / "fixed.docx").write_bytes(fixed.content)
+    assert [len(s.citations) for s in read(tmp_path / "fixed.docx").sentences if "bees" in s.text] == [1]
 
 
 def test_a_paper_that_a_numbered_list_has_is_cited_by_its_number(tmp_path: Path) -> None:

@@ -136,8 +136,34 @@ def test_citations_that_mendeley_cite_keeps_in_a_part_of_its_own() -> None:
     ]
     body = "".join(paragraph("Bees sleep ", control, ".") for control in controls)
     draft = document(docx(body, {"word/webextensions/webextension1.xml": part}))
-    assert [s.cited_keys for s in draft.sentences] == [("Kaiser",), ("Kaiser",), ()]
-    assert [len(s.citations) for s in draft.sentences] == [1, 1, 1]
+    assert [s.cited_keys for s in draft.sentences] == [("Kaiser",)] * 3  # the last by the number that it shows
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("(", ")"), ("", "")])
+def test_typed_numbers_among_those_of_a_reference_manager(opening: str, closing: str) -> None:
+    def number(text: str) -> str:
+        raised = '<w:vertAlign w:val="superscript"/>' if not opening else ""
+        return run(f"{opening}{text}{closing}", raised)
+
+    def cited(works: list[Reference], text: str) -> str:
+        return zotero_field(works, "[#]").replace(run("[#]"), number(text))
+
+    body = (
+        paragraph(
+            "Bees sleep ", cited([KAISER], "1"), ". Flies rest ", cited([SMITH], "2"), ". They dance in 10 m", run("2")
+        )
+        + paragraph(
+            "Cats purr ", cited([KAISER, SMITH], "1,2"), ". Dogs rest ", number("2"), ". Ants march ", number("3"), "."
+        )
+        + paragraph("References", style="Heading1")
+        + paragraph(f"1. Kaiser W, Lee B. {KAISER.title}. 1995.", style="Bibliography")
+        + paragraph(f"2. Smith A. {SMITH.title}. 2010.", style="Bibliography")
+        + paragraph("3. Doe J. Ants on the march. 2001.", style="Bibliography")
+    )
+    keys = [[c.keys for c in s.citations] for s in document(docx(body)).sentences]
+    assert keys[:2] == [[("Kaiser1995",)], [("Smith2010",)]]
+    assert keys[2] == []
+    assert keys[3:] == [[("Kaiser1995", "Smith2010")], [("Smith2010",)], [()]]
 
 
 def test_a_chapter_in_citavi_has_the_year_of_its_book() -> None:
