@@ -217,6 +217,17 @@ def test_a_strict_document_gets_a_strict_relation() -> None:
     assert not editor(draft.result()).add_comment(WordComment(0, 10, "Needs a citation."))
 
 
+def test_an_empty_list_of_comments_with_many_names_is_filled() -> None:
+    names = " ".join(f'xmlns:n{n}="http://example.org/names-of-one-more-extension-of-word/{n}"' for n in range(80))
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    relation = '<Relationship Id="c" Type="http://x/relationships/comments" Target="comments.xml"/></Relationships>'
+    data = docx(paragraph("Bees rest."), {"word/comments.xml": f"<w:comments {names} {space}/>"})
+    relations = part(data, "word/_rels/document.xml.rels").replace("</Relationships>", relation)
+    draft = editor(rewrite_package(data, {"word/_rels/document.xml.rels": relations.encode()}))
+    assert draft.add_comment(WordComment(0, 10, "Needs a citation."))
+    assert "Needs a citation." in part(draft.result(), "word/comments.xml")
+
+
 def test_a_damaged_file_is_not_written_to() -> None:
     whole = docx(paragraph("Bees sleep.") * 20)
     with pytest.raises(UserError, match="nothing is written"):

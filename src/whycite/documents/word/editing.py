@@ -486,11 +486,11 @@ def _prefix(text: str, path: str) -> str:
 def _inside_root(text: str, content: str) -> str:
     """A part with content before the end of its root element."""
     end = text.rstrip().rfind("</")
-    root = list(_ROOT.finditer(text[:4096]))
-    if end < 0 and root and root[0][0].endswith("/>"):  # an empty root
-        name = re.match(r"<([\w:.-]+)", root[0][0])
+    root = _ROOT.search(text)
+    if end < 0 and root and root[0].endswith("/>"):  # an empty root
+        name = re.match(r"<([\w:.-]+)", root[0])
         assert name is not None
-        return f"{text[: root[0].end() - 2]}>{content}</{name[1]}>{text[root[0].end() :]}"
+        return f"{text[: root.end() - 2]}>{content}</{name[1]}>{text[root.end() :]}"
     return text[:end] + content + text[end:]
 
 
