@@ -220,6 +220,13 @@ def test_typed_citations_and_a_typed_list() -> None:
     draft = document(docx(body))
     assert [s.cited_keys for s in draft.sentences] == [("1", "2"), ("3",), ()]
     assert [r.year for r in draft.references] == [1995, 2010, 2001]
+    styles = "".join(
+        f'<w:style w:type="character" w:styleId="{id}"><w:name w:val="{id}"/>{more}</w:style>'
+        for id, more in (("cite", f"<w:rPr>{raised}</w:rPr>"), ("own", '<w:basedOn w:val="cite"/>'))
+    )
+    styled = body.replace(raised, '<w:rStyle w:val="own"/>').replace("Heading1", "1")
+    styles += '<w:style w:type="paragraph" w:styleId="1"><w:name w:val="heading 1"/></w:style>'
+    assert [s.cited_keys for s in document(docx(styled, styles=styles)).sentences] == [("1", "2"), ("3",), ()]
 
 
 def test_sections_by_style_by_outline_level_and_by_a_style_of_ones_own() -> None:

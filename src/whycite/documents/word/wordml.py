@@ -47,6 +47,7 @@ _PICTURES = frozenset({"drawing", "pict", "object"})
 _FALSE = frozenset({"0", "false", "off", "none"})
 _WHITE = " \t\r\n"
 _MAX_DEPTH = 60  # tables, controls and changes within one another
+_MAX_CHAIN = 10  # styles of characters that are based on one another
 _MAX_OPEN_FIELDS = 200  # fields within one another, or never closed
 
 
@@ -107,6 +108,7 @@ class _Walker:
         self._package = package
         self._depth = 0
         self._styles = _style_sheet(package, main)
+        self._raised_styles = _raised_styles(package, main)
         self._notes = {kind: _notes(package, main, kind) for kind in ("footnote", "endnote")}
         self._bookmarks = bookmarked_codes(_custom_properties(package))
         self._marks: dict[str, _OpenMark] = {}
@@ -356,11 +358,18 @@ class _Walker:
                 self._add(symbol(child.attributes.get("char", "")), child, run)
             elif tag == "ruby":
                 self._walk_inline(child.children)
-        raised = properties.find("vertAlign") if properties is not None else None
-        if raised is not None and raised.attributes.get("val") == "superscript" and self.flow.length > start:
+        if self.flow.length > start and self._is_raised(properties):
             self.flow.raised.append((start, self.flow.length))
         self._letters += self.flow.length - start
         self._bold_letters += (self.flow.length - start) * _is_set(properties, "b")
+
+    def _is_raised(self, properties: Node | None) -> bool:
+        if properties is None:
+            return False
+        raised, style = properties.find("vertAlign"), properties.find("rStyle")
+        if raised is not None:
+            return raised.get("val") == "superscript"
+        return style is not None and style.get("val") in self._raised_styles
 
     def _add_text(self, node: Node, run: Node) -> None:
         texts = _texts(node)
@@ -555,6 +564,24 @@ def _style_sheet(package: Package, main: str) -> StyleSheet:
                 numbering is not None and numbering.attributes.get("val") != "0",
             )
     return StyleSheet(styles)
+
+
+def _raised_styles(package: Package, main: str) -> set[str]:
+    """The styles of characters that raise them, or are based on one that does."""
+    styles: dict[str, tuple[str, str]] = {}  # how each places characters, and what it is based on
+    for part in package.related(main, "styles"):
+        root = package.root(part)
+        for style in root.find_all("style") if root else ():
+            if style.get("type") == "character":
+                place, based_on = style.find("rPr", "vertAlign"), style.find("basedOn")
+                styles[style.get("styleId")] = (
+                    place.get("val") if place is not None else "",
+                    based_on.get("val") if based_on is not None else "",
+                )
+    raised = {id for id, (place, _) in styles.items() if place == "superscript"}
+    for _ in range(_MAX_CHAIN if raised else 0):
+        raised |= {id for id, (place, based_on) in styles.items() if not place and based_on in raised}
+    return raised
 
 
 def _notes(package: Package, main: str, kind: str) -> tuple[str, dict[str, Node]]:
