@@ -17,9 +17,6 @@ from whycite.documents.word.flow import (
     FlowField,
     FlowParagraph,
     ParagraphRole,
-    Style,
-    StyleSheet,
-    attribute_number,
     plain_symbols,
     symbol,
 )
@@ -34,7 +31,8 @@ from whycite.documents.word.managers import (
     word_sources,
 )
 from whycite.documents.word.package import Package
-from whycite.documents.xmltree import Node, XmlText, plain_text, texts
+from whycite.documents.word.parts import core_title, custom_properties, outline_level, read_notes, read_styles
+from whycite.documents.xmltree import Node, XmlText, plain_text
 
 __all__ = ["WordText", "read_word"]
 
@@ -47,7 +45,6 @@ _PICTURES = frozenset({"drawing", "pict", "object"})
 _FALSE = frozenset({"0", "false", "off", "none"})
 _WHITE = " \t\r\n"
 _MAX_DEPTH = 60  # tables, controls and changes within one another
-_MAX_CHAIN = 10  # styles of characters that are based on one another
 _MAX_OPEN_FIELDS = 200  # fields within one another, or never closed
 
 
@@ -90,13 +87,8 @@ def read_word(package: Package, main: str) -> WordText:
         walker.note_unclosed_fields(body)
         walker.walk_blocks(body, main)
         walker.finish()
-    title = _core_title(package)
+    title = core_title(package)
     return WordText(walker.flow, walker.works, title)
-
-
-def _core_title(package: Package) -> str:
-    root = package.root("docProps/core.xml")
-    return plain_text(root.find("title")) if root else ""
 
 
 class _Walker:
@@ -107,10 +99,9 @@ class _Walker:
         self.works = CitedWorks()
         self._package = package
         self._depth = 0
-        self._styles = _style_sheet(package, main)
-        self._raised_styles = _raised_styles(package, main)
-        self._notes = {kind: _notes(package, main, kind) for kind in ("footnote", "endnote")}
-        self._bookmarks = bookmarked_codes(_custom_properties(package))
+        self._styles, self._raised_styles = read_styles(package, main)
+        self._notes = {kind: read_notes(package, main, kind) for kind in ("footnote", "endnote")}
+        self._bookmarks = bookmarked_codes(custom_properties(package))
         self._marks: dict[str, _OpenMark] = {}
         self._fields: list[_OpenField] = []
         self._unclosed: set[Node] = set()  # beginnings of fields that never end
@@ -257,7 +248,7 @@ class _Walker:
         id = style.attributes.get("val", "") if style is not None else ""
         role, level = self._styles.role(id)
         outline = own.find("outlineLvl") if own else None
-        if outline is not None and role == "body" and (number := _outline_level(outline)):
+        if outline is not None and role == "body" and (number := outline_level(outline)):
             role, level = "heading", number
         numbering = own.find("numPr", "numId") if own else None
         numbered = numbering.attributes.get("val") != "0" if numbering is not None else self._styles.is_numbered(id)
@@ -522,12 +513,6 @@ def _control_tag(node: Node) -> str:
     return tag.attributes.get("val", "") if tag is not None else ""
 
 
-def _outline_level(node: Node) -> int:
-    """The level of a heading, from 1; 0 for body text."""
-    value = attribute_number(node, "val", 9)
-    return value + 1 if value < 9 else 0
-
-
 def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
     """Whether a paragraph is a displayed formula and nothing else but its number."""
     formulas = words = 0
@@ -545,63 +530,3 @@ def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
 
 _MAX_FORMULA_NUMBER = 8  # characters: tabs and "(12)"
 _MAX_FORMULA_PIECES = 50  # of text in the paragraph of a displayed formula, and its number
-
-
-def _style_sheet(package: Package, main: str) -> StyleSheet:
-    styles: dict[str, Style] = {}
-    for part in package.related(main, "styles"):
-        root = package.root(part)
-        for style in root.find_all("style") if root else ():
-            if style.attributes.get("type", "paragraph") != "paragraph":
-                continue
-            name, based_on = style.find("name"), style.find("basedOn")
-            outline = style.find("pPr", "outlineLvl")
-            numbering = style.find("pPr", "numPr", "numId")
-            styles[style.attributes.get("styleId", "")] = Style(
-                name.attributes.get("val", "") if name is not None else "",
-                based_on.attributes.get("val", "") if based_on is not None else "",
-                _outline_level(outline) if outline is not None else None,
-                numbering is not None and numbering.attributes.get("val") != "0",
-            )
-    return StyleSheet(styles)
-
-
-def _raised_styles(package: Package, main: str) -> set[str]:
-    """The styles of characters that raise them, or are based on one that does."""
-    styles: dict[str, tuple[str, str]] = {}  # how each places characters, and what it is based on
-    for part in package.related(main, "styles"):
-        root = package.root(part)
-        for style in root.find_all("style") if root else ():
-            if style.get("type") == "character":
-                place, based_on = style.find("rPr", "vertAlign"), style.find("basedOn")
-                styles[style.get("styleId")] = (
-                    place.get("val") if place is not None else "",
-                    based_on.get("val") if based_on is not None else "",
-                )
-    raised = {id for id, (place, _) in styles.items() if place == "superscript"}
-    for _ in range(_MAX_CHAIN if raised else 0):
-        raised |= {id for id, (place, based_on) in styles.items() if not place and based_on in raised}
-    return raised
-
-
-def _notes(package: Package, main: str, kind: str) -> tuple[str, dict[str, Node]]:
-    """The part with the footnotes or endnotes, and the notes by id, without separators."""
-    for part in package.related(main, f"{kind}s"):
-        root = package.root(part)
-        notes = {
-            note.attributes.get("id", ""): note
-            for note in (root.find_all(kind) if root else ())
-            if note.attributes.get("type", "normal") == "normal"
-        }
-        return part, notes
-    return "", {}
-
-
-def _custom_properties(package: Package) -> dict[str, str]:
-    root = package.root("docProps/custom.xml")
-    return {
-        property.get("name"): "".join(
-            text for value in property.children if isinstance(value, Node) for text in texts(value)
-        )
-        for property in (root.find_all("property") if root else ())
-    }
