@@ -65,27 +65,27 @@ class _Commands(HelpGroup):
         if command := self.commands.get(cmd_name):
             return command
         if cmd_name in _BUILT_IN:
-            return _make_built_in(cmd_name)
+            value, short_help = _BUILT_IN[cmd_name]
+            command = _make_command(EntryPoint(cmd_name, value, _ENTRY_POINTS))
+            command.short_help = short_help
+            return command
         for entry in entry_points(group=_ENTRY_POINTS, name=cmd_name):
             try:
-                command = typer.main.get_command(entry.load())
+                return _make_command(entry)
             except Exception as error:  # noqa: BLE001 - a broken plug-in must not break the other commands
                 _LOG.warning("cannot load the command '%s' (%s): %s", entry.name, entry.value, error)
                 return None
-            command.name = cmd_name
-            return command
         return None
 
 
 @cache
-def _make_built_in(name: str) -> Any:
-    value, short_help = _BUILT_IN[name]
-    target = EntryPoint(name, value, _ENTRY_POINTS).load()
+def _make_command(entry: EntryPoint) -> Any:
+    target = entry.load()
     if not isinstance(target, typer.Typer):
         function, target = target, CommandGroup()
-        target.command(name)(function)
+        target.command(entry.name)(function)
     command: Any = typer.main.get_command(target)
-    command.name, command.short_help = name, short_help
+    command.name = entry.name
     return command
 
 

@@ -350,10 +350,8 @@ def write_copy(store: Store, anew: bool = False) -> None:
     previous = None if anew else _latest_copy(store)
     if previous is not None and previous.folder == folder:
         return
-    columns = {
-        name: [column for column in names if column in store[name].schema.names]
-        for name, names in RECORD_COLUMNS.items()
-    }
+    existing = {name: set(store[name].schema.names) for name in RECORD_COLUMNS}
+    columns = {name: [column for column in names if column in existing[name]] for name, names in RECORD_COLUMNS.items()}
     reusable = {
         name: rows
         for name, rows in (previous.rows if previous else {}).items()
