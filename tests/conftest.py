@@ -1,5 +1,6 @@
 """Where tests find the real data, what they do without it, and how they run a command."""
 
+import gc
 import os
 import shutil
 import signal
@@ -107,3 +108,10 @@ def artefacts(tmp_path: Path) -> Path:
     folder = Path(os.environ.get("WHYCITE_ARTEFACTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage as seldom as commands do, and leave alone what the imports have made, which stays."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
