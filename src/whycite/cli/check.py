@@ -257,16 +257,16 @@ def watch_drafts(
             read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
         except UserError as error:  # the file may be only half saved: wait for the next change
             say(errors, f"whycite: {printable(shorten_paths(str(error)))}")
-            done = "not checked"
+            outcome = "not checked"
         else:
-            done = f"checked in {time.time() - start:.1f} s"
+            outcome = f"checked in {time.time() - start:.1f} s"
         old = (start - _TIME_RESOLUTION) * 1e9
         folders = {Path(file).parent for file in previous}  # in these, a new file is a change even if it is old
         older_files = {
             file: facts for file, facts in look().items() if Path(file).parent not in folders and facts[0] < old
         }
         now = time.strftime("%H:%M:%S")
-        errors.print(f"{done} at {now}; waiting for changes (press Ctrl-C to stop)")
+        errors.print(f"{outcome} at {now}; waiting for changes (press Ctrl-C to stop)")
         wait_for_change(older_files | previous, look)
 
 
