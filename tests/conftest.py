@@ -19,6 +19,8 @@ from tests.thoroughness import examples
 # Tests share the cores, one process each: what they compute is so small that more threads only get in the way. Set
 # before numpy and torch are imported, and for the processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# As in commands: tests import so much that looking for garbage after every 700 objects takes a quarter of their time.
+gc.set_threshold(50_000)
 # In the background of a shell Ctrl-C is ignored, and what tests start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes says how busy the machine is. The examples are the same each time, so that what fails is
@@ -111,7 +113,6 @@ def artefacts(tmp_path: Path) -> Path:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage as seldom as commands do, and leave alone what the imports have made, which stays."""
+    """Leave alone what the imports have made, which stays."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000)
