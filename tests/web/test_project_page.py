@@ -124,8 +124,9 @@ def test_a_project_can_be_printed(page: Any) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.is_visible("#list button >> nth=3")
     assert page.is_visible("#text .sentence >> nth=3")
-    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form"):
-        assert not page.is_visible(name), name
+    assert page.is_visible("#panel > blockquote")
+    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form", "#panel button", ".commenting"):
+        assert page.locator(f"{name}:visible").count() == 0, name
     assert page.evaluate("getComputedStyle(document.querySelector('#list')).maxHeight") == "none"
     assert page.evaluate("getComputedStyle(document.querySelector('.sentence.picked')).boxShadow") == "none"
     assert (
@@ -146,6 +147,14 @@ def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path
     page.get_by_role("button", name="✓ Backed 2", exact=True).click()
     assert page.locator("#list button").count() == 2
     assert "drones.md" in page.inner_text("#files")
+
+
+def test_a_citation_without_an_entry_is_something_to_look_at(page: Any) -> None:
+    page.goto("/projects")
+    page.set_input_files("#draft", _file("draft.md", MANUSCRIPT.replace("[@domenici]", "[@domenici1]")))
+    page.get_by_role("button", name="Verify the draft").click()
+    page.get_by_role("button", name="Verify again").wait_for()
+    assert page.inner_text("#count") == "2 to look at: 1 of 3 citations, 1 sentence without one"
 
 
 def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import library_exists, original_path
+from whycite.library.paths import original_path
 from whycite.web.guard import Problem, defect_detail
 from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
@@ -169,7 +169,7 @@ class ProjectDesk:
 
     def library(self) -> Library | None:
         """The library; None if there is none yet."""
-        return self._current.library() if library_exists(self._current.path) else None
+        return self._current.library_if_any()
 
     def _run(self, project: ProjectFolder, run: ProjectRun) -> None:
         state, detail = "failed", ""

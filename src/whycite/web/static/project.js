@@ -10,6 +10,7 @@ const home = here(`/projects/${id}`);
 const HASH_LENGTH = 32; // of a file with one paper; that of one among several is longer
 const WAIT = 700; // milliseconds between two questions about progress
 const BAD = ["contradicted", "secondary", "not found", "uncited"];
+const NO_CLAIM = ["method", "pointer"]; // what a paper is cited for where there is nothing to check
 let draft = null; // its sentences
 let elements = new Map();
 let verdicts = new Map(); // by id
@@ -106,7 +107,9 @@ function finding(sentence) {
 
 const ofSentence = (index) => [...verdicts.values()].filter((record) => record.sentence === index).sort(byBadness);
 const isShown = (record) => !(record.id in dismissals);
-const isToLookAt = (record) => isShown(record) && !acceptances.has(record.id) && (BAD.includes(record.verdict) || Boolean(record.warning));
+const isToLookAt = (record) => isShown(record) && !acceptances.has(record.id) && (BAD.includes(record.verdict) || isUncheckable(record) || Boolean(record.warning));
+// Something is wrong with the reference or the file; papers that are missing have a list of their own.
+const isUncheckable = (record) => record.verdict === "could not check" && !record.missing && !NO_CLAIM.includes(record.function);
 
 function paint() {
   const worst = new Map();
