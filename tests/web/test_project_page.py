@@ -112,7 +112,9 @@ def test_nothing_moves_while_a_page_loads(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     _verified(page)
     project = page.url
-    for place in (project, f"{project}/sentences/1", "/projects", "/library", "/cite?text=whales", "/welcome"):
+    page.get_by_role("button", name="Next to look at").click()
+    paper = page.get_by_role("link", name="Open the paper").get_attribute("href")
+    for place in (project, f"{project}/sentences/1", paper, "/projects", "/library", "/cite?text=whales", "/welcome"):
         page.goto(place)
         page.wait_for_load_state("networkidle")
         assert page.evaluate(SHIFT) < 0.02, place

@@ -90,6 +90,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
     places = library.citing_places(id)
     documents = library.documents_of(id)
     entry = _readable_entry(here, documents)
+    abstract = " ".join(papers[id].abstract.split())
     return {
         "paper": paper_json(papers[id]),
         "abstract": papers[id].abstract,
@@ -103,6 +104,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
         "passages": [
             {"text": text, "section": section, "page": page}
             for text, section, page in library.passages_of(documents, _PASSAGES)
+            if " ".join(text.split()) not in abstract
         ],
         "references": _references(library, documents, id),
     }
