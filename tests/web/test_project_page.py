@@ -163,6 +163,9 @@ def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> N
     _verified(page)
     page.set_input_files("#papers", _file("other.md", DRONES.replace("Genetic diversity within", "Sleep of")))
     page.locator("#files li", has_text="other.md").get_by_text("no citation of the draft matches it").wait_for()
+    photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": bytes(range(256)) * 9}
+    page.set_input_files("#papers", photo)
+    page.locator("#files li", has_text="photo.jpg").get_by_text("unknown file format").wait_for()
     row = page.locator("#files li", has_text="bees.md")
     assert "Global honey bee viral landscape altered by a parasitic mite" in row.inner_text()
     assert "1 citation" in row.inner_text()

@@ -353,6 +353,16 @@ def test_an_archive_is_one_draft_with_the_bibliography_beside_it(client: TestCli
     assert kinds == {"thesis.zip": "draft", "refs.bib": "draft", "whales.md": "paper"}
 
 
+def test_a_paper_that_cannot_be_read_says_why(client: TestClient) -> None:
+    photo = ("papers", ("photos/photo.jpg", bytes(range(256)) * 9))
+    id = _created(client, [*SENT, photo, ("papers", ("empty.pdf", b""))])
+    _finished(client, id)
+    problems = {file["name"]: file["problem"] for file in client.get(f"/api/projects/{id}").json()["files"]}
+    assert problems.pop("photos/photo.jpg") == "unknown file format"
+    assert problems.pop("empty.pdf") == "the file is empty"
+    assert set(problems.values()) == {""}
+
+
 def test_hostile_names_stay_in_the_project(client: TestClient, tmp_path: Path) -> None:
     sent = [
         ("draft", ("../../../draft.md", MANUSCRIPT.encode())),

@@ -385,7 +385,7 @@ async function showProject() {
     ...project.files.map((file) => {
       const remove = twice("Remove", "Confirm removal", () => change(`${api}/files/${file.id}`, { method: "DELETE" }, `Removed ${file.name}.`), { class: "small", "aria-label": `Remove ${file.name}` });
       const facts = [file.title ? file.name : "", file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`].filter(Boolean).join(" · ");
-      const cited = file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
+      const cited = file.problem ? make("span", { class: "wrong", dir: "auto" }, ` · ${file.problem}`) : file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
       return make("li", {}, make("a", { href: here(`${api}/files/${file.id}`), download: "", dir: "auto" }, file.title || file.name), make("span", { class: "dim" }, facts, cited), remove);
     }),
   );
