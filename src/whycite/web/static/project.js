@@ -416,6 +416,7 @@ async function change(path, options, said) {
   try {
     await ask(path, options);
     await ask(`${api}/run`, { method: "POST" });
+    progress = { ...progress, state: "running" }; // though it may be done before anybody asks
     await showProject();
     await follow();
     if (said) say(get("state"), said);
