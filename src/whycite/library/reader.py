@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
 from whycite.documents.references.notices import PaperStatus, may_state_notice
-from whycite.errors import UserError
+from whycite.errors import NoLibrary
 from whycite.library.checksums import read_seal
 from whycite.library.notices import PaperNotices, known_notices, read_notices, registered_papers, stated, version_ids
 from whycite.library.papers import KnownPapers, complete_reference, reference_of
@@ -94,7 +94,7 @@ class Library:
         place = Path(path).expanduser() if path is not None else default_path()
         store = open_store(place)
         if store is None or store.commit.number == 1:
-            raise UserError(f"{place}: no library here yet; create one with: whycite add FOLDER")
+            raise NoLibrary(f"{place}: no library here yet; create one with: whycite add FOLDER")
         return cls(store)
 
     @property

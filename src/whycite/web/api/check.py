@@ -155,10 +155,7 @@ def _run_check(
     from whycite.check.pipeline import check_draft
 
     document = read_folder(folder)
-    try:
-        library = here.current.library()
-    except UserError:  # no library yet: the draft's own bibliography is enough
-        library = None
+    library = here.current.library_if_any()  # without one, the draft's own bibliography is enough
     return check_draft(
         document,
         library,
