@@ -1,6 +1,8 @@
 # make demo: see it work. make test: the tests. Both set up what they need with Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
+# Once, and not in each of the hundreds of processes that tests start where PYTHONDONTWRITEBYTECODE is set.
+COMPILE := $(BIN)/python -m compileall -q -j 0 src
 
 .PHONY: demo test test-all torture lint docs bench vsix pdfjs code-server clean
 
@@ -8,12 +10,14 @@ demo: .venv/articles pdfjs
 	$(BIN)/whycite demo
 
 test: .venv/dev .venv/articles pdfjs
+	$(COMPILE)
 	$(BIN)/pytest -n auto --dist worksteal
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles pdfjs
+	$(COMPILE)
 	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto --dist worksteal -m 'slow or not slow'
 
 # Kills writers, fills disks (as root), flips bits and reads damaged files for an hour; the report is in torture/.

@@ -34,6 +34,7 @@ import pypdfium2
 
 from whycite import read
 from whycite.documents.latex import formulas
+from whycite.documents.markup import EQUATION
 from whycite.documents.model import Document, Sentence
 from whycite.text.accents import untex
 
@@ -263,7 +264,7 @@ MAX_LOST = 0.05  # of a page's prose
 
 def measure(source: Path, pdf: Path) -> Score:
     """Compare a PDF with the LaTeX it was made of."""
-    with mock.patch.object(formulas, "math_text", return_value=formulas.EQUATION):  # may read in any way
+    with mock.patch.object(formulas, "math_text", return_value=EQUATION):  # may read in any way
         truth = read(source)
     document = read(pdf)
     reading, pages = Reading(document), Pages.of(pdf)

@@ -9,7 +9,11 @@ Every second one goes through LibreOffice, unless that drops what the manager st
 
 from __future__ import annotations
 
+import base64
+import gc
 import html
+import json
+import multiprocessing
 import os
 import random
 import re
@@ -33,7 +37,8 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.wordfiles import MANAGERS, word_sources_part  # noqa: E402
+from tests.documents.word.test_opendocument import odt  # noqa: E402
+from tests.wordfiles import MANAGERS, docx, field, paragraph, run, word_sources_part  # noqa: E402
 from whycite.documents import read  # noqa: E402
 from whycite.documents.identity import normalise_title  # noqa: E402
 from whycite.documents.model import Document, Reference, Sentence  # noqa: E402
@@ -42,7 +47,7 @@ from whycite.documents.word.editing import TextInsertion, WordComment, WordEdito
 from whycite.documents.word.package import rewrite_package  # noqa: E402
 from whycite.errors import UserError  # noqa: E402
 
-DOCUMENTS, WRITTEN_TO, FINDINGS, MUTATED = 40, 20, 200, 1500
+DOCUMENTS, WRITTEN_TO, FINDINGS, MUTATED, MUTATED_ODT = 40, 20, 200, 1500, 10
 CONSOLE = Console()
 TYPED = "typed"
 DROPPED = ("Mendeley Cite", "EndNote with data", "Word")  # by LibreOffice: tags of controls, data of fields, sources
@@ -58,7 +63,8 @@ def main() -> None:
         _compare(pairs)
         paths = [path for path, _ in pairs]
         _round_trip(paths[:WRITTEN_TO], Path(folder))
-        _mutate(paths)
+        _mutate([*paths, *_convert(paths[:MUTATED_ODT], "odt", Path(folder) / "odt")])
+        _hostile(Path(folder))
         _speed(paths, Path(folder))
 
 
@@ -141,11 +147,12 @@ def _entry(work: Reference) -> str:
     return f"{'; '.join(work.authors)} ({work.year}). {work.title.rstrip('.')}. {work.venue}."
 
 
-def _convert(paths: Sequence[Path], format: str, folder: Path) -> None:
+def _convert(paths: Sequence[Path], format: str, folder: Path) -> list[Path]:
     folder.mkdir(exist_ok=True)
     profile = f"-env:UserInstallation=file://{folder.parent}/profile"
     command = ["soffice", profile, "--headless", "--convert-to", format, "--outdir", str(folder), *map(str, paths)]
     subprocess.run(command, check=True, capture_output=True, timeout=1200)
+    return [folder / f"{path.stem}.{format}" for path in paths]
 
 
 def _cited(document: Document) -> list[Cited]:
@@ -271,15 +278,16 @@ def _mutate(paths: Sequence[Path]) -> None:
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "draft.docx"
         for number in range(MUTATED):
-            data = chance.choice(paths).read_bytes()
+            path = chance.choice(paths)
+            data = path.read_bytes()
             if number % 2:
-                with zipfile.ZipFile(chance.choice(paths)) as package:
+                with zipfile.ZipFile(path) as package:
                     name = chance.choice([n for n in package.namelist() if n.endswith((".xml", ".rels"))])
                     data = rewrite_package(data, {name: _damage(package.read(name), chance)})
             else:
                 data = _damage(data, chance)
+            target = Path(folder) / f"draft{path.suffix}"
             target.write_bytes(data)
             start = time.process_time()
             try:
@@ -306,6 +314,96 @@ def _damage(data: bytes, chance: random.Random) -> bytes:
         else:
             changed[start:start] = chance.choice((b"<", b"&x;", b"</w:p>", b"<w:p>", b'"', b"\x00", b"]]>", b"\xff"))
     return bytes(changed)
+
+
+def _hostile(folder: Path) -> None:
+    """Files built to be slow, large or to reach outside, each read in a process of its own."""
+    table = Table(title="Hostile files", title_justify="left")
+    for column in ("file", "answer", "s of CPU time", "MiB"):
+        table.add_column(column)
+    context = multiprocessing.get_context("spawn")
+    for name, data in _hostile_files():
+        path = folder / f"hostile{'.odt' if name.startswith('odt') else '.docx'}"
+        path.write_bytes(data)
+        with context.Pool(1) as pool:
+            answer, seconds, memory = pool.apply(_read_measured, (path,))
+        table.add_row(name, answer, f"{seconds:.1f}", f"{memory:,}")
+    CONSOLE.print(table)
+
+
+def _read_measured(path: Path) -> tuple[str, float, int]:
+    """What reading a file says, the seconds of processor time, and the memory of the process."""
+    gc.set_threshold(50_000)  # as the command does
+    start = time.process_time()
+    try:
+        document = read(path)
+        warnings = "; ".join(document.warnings).replace(str(path), path.name)
+        answer = f"{len(document.sentences):,} sentences" + (f"; warns: {warnings[:100]}" if warnings else "")
+    except UserError as error:
+        answer = f"refused: {str(error).replace(str(path), path.name)[:100]}"
+    return answer, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def _hostile_files() -> Iterator[tuple[str, bytes]]:
+    begin, end = '<w:r><w:fldChar w:fldCharType="begin"/></w:r>', '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    sentence = paragraph("Bees sleep at night.")
+    plain = docx(sentence)
+    yield "a part of 64 MB", rewrite_package(plain, {"word/document.xml": b" " * (64 << 20)})
+    yield "100,000 parts", rewrite_package(plain, {f"word/part{n}.xml": b"" for n in range(100_000)})
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    entities = f'<!DOCTYPE x [<!ENTITY l0 "ha"><!ENTITY out SYSTEM "file:///etc/passwd">{laughs}]>'
+    text = _member(plain, "word/document.xml").replace("?>", f"?>{entities}", 1).replace("Bees", "&l11; &out;")
+    yield "entities", rewrite_package(plain, {"word/document.xml": text.encode()})
+    outside = '<Relationship Id="x" TargetMode="External" Type="http://x/footnotes" Target="http://127.0.0.1:9/x"/></R'
+    relations = _member(plain, "word/_rels/document.xml.rels").replace("</R", outside)
+    yield "a relation to the outside", rewrite_package(plain, {"word/_rels/document.xml.rels": relations.encode()})
+    yield "300,000 paragraphs", docx(sentence * 300_000)
+    yield "300,000 runs", docx(paragraph(run("Bees sleep. ") * 300_000))
+    yield "3,000,000 characters in a line", docx(paragraph("Bees sleep at night. " * 150_000))
+    yield "100,000 joined paragraphs", docx(paragraph("Bees ", properties="<w:rPr><w:del/></w:rPr>") * 100_000)
+    yield "20,000 nested tables", docx("<w:tbl><w:tr><w:tc>" * 20_000 + sentence + "</w:tc></w:tr></w:tbl>" * 20_000)
+    yield "200,000 cells", docx(f"<w:tbl>{f'<w:tr><w:tc>{sentence}</w:tc><w:tc/></w:tr>' * 100_000}</w:tbl>")
+    yield "100,000 fields without an end", docx(paragraph(begin * 100_000, "Bees sleep."))
+    yield "100,000 fields", docx(paragraph(field(" PAGE ", "Bees sleep. ") * 100_000))
+    yield "20,000 nested fields", docx(paragraph(begin * 20_000 + run("Bees.") + end * 20_000))
+    yield "100,000 brackets in a citation", docx(paragraph(field(f" ADDIN ZOTERO_ITEM {'[{' * 50_000}", "(1)")))
+    works = json.dumps({"citationItems": [{"id": n, "itemData": {"title": f"Bees {n}"}} for n in range(9_000)]})
+    yield "9,000 works in a citation", docx(paragraph(field(f" ADDIN ZOTERO_ITEM CSL_CITATION {works} ", "(1)")))
+    numbered = paragraph(field(f" ADDIN ZOTERO_ITEM CSL_CITATION {works} ", "[1]"), " Bees sleep [3, 7]. " * 100_000)
+    listed = paragraph("References", style="Heading1") + paragraph("7. Bees 7.") * 25_000
+    yield "100,000 numbers beside those of a manager", docx(numbered + listed)
+    packed = base64.b64encode(b"<EndNote><Cite><Author>Lee</Author></Cite>" * 4).decode()
+    piece = (
+        begin.replace("/>", f"><w:fldData>{packed}</w:fldData></w:fldChar>") + "<w:r><w:instrText> ADDIN EN.CITE.DATA "
+    )
+    pieces = f"{piece}</w:instrText></w:r>{end}" * 50_000
+    yield "50,000 pieces of data in a citation", docx(paragraph(field(" ADDIN EN.CITE ", "(1)", inner=pieces)))
+    yield "1,000,000 braces", docx(paragraph("Bees {1999 #{, " * 200_000))
+    styles = "".join(
+        f'<w:style w:styleId="s{n}"><w:name w:val="s{n}"/><w:basedOn w:val="s{n + 1}"/></w:style>'
+        for n in range(100_000)
+    )
+    yield "100,000 styles in a chain", docx(paragraph("Bees sleep.", style="s0") * 20_000, styles=styles)
+    entry = "".join(paragraph(f"Lee, A. ({1900 + n % 100}). Bees of {n}. Nature.") for n in range(29_000))
+    cites = paragraph("Bees sleep (Lee, 1950). " * 1_000)
+    yield "29,000 references", docx(cites + paragraph("References", style="Heading1") + entry)
+    notes = "".join(f'<w:footnote w:id="{n}">{sentence}</w:footnote>' for n in range(50_000))
+    marks = "".join(f'<w:r><w:footnoteReference w:id="{n}"/></w:r>' for n in range(50_000))
+    yield "50,000 notes", docx(paragraph("Bees sleep.", marks), {"word/footnotes.xml": notes})
+    box = f"<w:r><w:pict><v:textbox><w:txbxContent>{sentence}</w:txbxContent></v:textbox></w:pict></w:r>"
+    yield "50,000 text boxes", docx(paragraph(box * 50_000))
+    yield "odt: 300,000 paragraphs", odt("<text:p>Bees sleep.</text:p>" * 300_000)
+    yield "odt: 20,000 nested spans", odt(f"<text:p>{'<text:span>' * 20_000}Bees.{'</text:span>' * 20_000}</text:p>")
+    mark = "<text:reference-mark-start text:name='ZOTERO_ITEM {}'/>"
+    yield "odt: 100,000 marks without an end", odt(f"<text:p>{mark * 100_000}Bees sleep.</text:p>")
+    change = "<text:change-start text:change-id='c'/>Bees.<text:change-end text:change-id='c'/>"
+    yield "odt: 100,000 changes", odt(f"<text:p>{change * 100_000}</text:p>")
+    yield "odt: a space of 10^9", odt("<text:p>Bees<text:s text:c='1000000000'/>sleep.</text:p>" * 1_000)
+
+
+def _member(data: bytes, name: str) -> str:
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        return package.read(name).decode()
 
 
 def _speed(paths: Sequence[Path], folder: Path) -> None:

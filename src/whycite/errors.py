@@ -1,6 +1,6 @@
-"""The ways whycite says no: a user's mistake, somebody else at work, and an extra that is not installed."""
+"""The ways whycite says no: a user's mistake, somebody else at work, no library, an extra that is not installed."""
 
-__all__ = ["Busy", "MissingExtra", "UserError"]
+__all__ = ["Busy", "MissingExtra", "NoLibrary", "UserError"]
 
 
 class UserError(Exception):
@@ -9,6 +9,10 @@ class UserError(Exception):
 
 class Busy(UserError):
     """Another program is at work on the same; later it can be done."""
+
+
+class NoLibrary(UserError):
+    """There is no library yet, or nothing was added to it."""
 
 
 class MissingExtra(Exception):

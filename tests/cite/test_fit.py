@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes import FakeEncoder, FakeLibrary
-from tests.thoroughness import examples
+from tests.thoroughness import THOROUGH
 from whycite.cite.evidence_sum import EvidenceSum
 from whycite.cite.fit import (
     BAR,
@@ -147,7 +147,7 @@ def study(said: str, title: str) -> Document:
     )
 
 
-@settings(max_examples=examples(5), deadline=None)
+@settings(max_examples=5 if THOROUGH else 3, deadline=None)
 @given(order=st.permutations(list(STUDIES)))
 def test_several_good_papers_fit_as_well_as_one(order: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("growing") / "library"

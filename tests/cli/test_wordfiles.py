@@ -153,6 +153,12 @@ def test_verdicts_are_comments_in_a_copy(
     assert "Networks of attention represent text." in comments(tmp_path / "out.docx")
     assert text_of((tmp_path / "out.docx").read_bytes(), "") == text_of(draft.read_bytes(), "")
 
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "other.md").write_text("# Cats\n\nCats were counted in a town.\n")
+    result = run("verify", draft, "--papers", tmp_path / "none", "--format", "docx", "--out", tmp_path / "no.docx")
+    assert "draft.docx: nothing to write; no citation could be checked." in result.stdout
+    assert not (tmp_path / "no.docx").exists()
+
     def change_draft(*_: object, **__: object) -> list[CitationVerdict]:
         draft.write_bytes(docx(paragraph("Somebody saved another text.") + BODY))
         return []

@@ -306,17 +306,18 @@ def test_nothing_takes_long(article: Article, body: str) -> None:
 # Real articles
 
 
-def _sources(data: Path) -> list[Source]:
+@pytest.fixture(scope="module")
+def articles(data: Path) -> list[tuple[Source, Document]]:
+    """Real articles, and what the reader makes of them."""
     raw = [unwrap(Source(DiskFolder(data / "jats-raw"), p.name)) for p in sorted((data / "jats-raw").glob("*.xml.gz"))]
-    return raw + [Source(DiskFolder(data / "formats"), p.name) for p in sorted((data / "formats").glob("*.nxml"))]
+    sources = raw + [Source(DiskFolder(data / "formats"), p.name) for p in sorted((data / "formats").glob("*.nxml"))]
+    return [(source, document) for source in sources for document in READER.read(source)]
 
 
-def test_every_real_article_loads(data: Path, misplaced: Misplaced) -> None:
-    sources = _sources(data)
-    assert len(sources) == 32
-    for source in sources:
+def test_every_real_article_loads(articles: list[tuple[Source, Document]], misplaced: Misplaced) -> None:
+    assert len({source.path for source, _ in articles}) == len(articles) == 32
+    for source, document in articles:
         assert READER.sniff(source.head()), source.path
-        (document,) = READER.read(source)
         assert document.warnings == (), source.path
         assert document.paper.title, source.path
         assert document.paper.authors, source.path
@@ -332,9 +333,8 @@ def test_every_real_article_loads(data: Path, misplaced: Misplaced) -> None:
         assert misplaced(document, text, _undo) == []
 
 
-def test_every_link_of_a_real_article_is_a_citation(data: Path) -> None:
-    for source in _sources(data):
-        (document,) = READER.read(source)
+def test_every_link_of_a_real_article_is_a_citation(articles: list[tuple[Source, Document]]) -> None:
+    for source, document in articles:
         text = decode(source.data())[0].partition("<sub-article")[0]
         links = [re.findall(r'rid="([^"]*)"', tag) for tag in re.findall(r"<xref[^>]*bibr[^>]*>", text)]
         found = {key for s in all_of(document) for c in s.citations for key in c.keys}

@@ -277,7 +277,7 @@ def test_a_copy_made_anew_while_it_is_opened_is_not_half_of_each(
     def loaded(folder: Path, name: str, column: str) -> Any:
         if (name, column) == ("papers", "same_as"):  # the rows are open, the citations not yet
             monkeypatch.setattr(readingcopy, "load_column", found)
-            readingcopy.write_copy(_store(place), anew=True)
+            readingcopy.write_copy(_store(place), from_scratch=True)
         return found(folder, name, column)
 
     monkeypatch.setattr(readingcopy, "load_column", loaded)

@@ -1,6 +1,7 @@
 """A small library of papers written for the tests, the application on it, and a browser to look at it."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -74,27 +75,27 @@ def _own_projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def _stand_in(settings: ServerSettings) -> TestClient:
+    return TestClient(create(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
+
+
 @pytest.fixture
 def client_of() -> Iterator[Callable[..., TestClient]]:
     """A browser's stand-in for a library."""
-    opened: list[TestClient] = []
+    with ExitStack() as opened:
 
-    def make(library: Path, rules: AccessRules = AccessRules(), **options: object) -> TestClient:  # noqa: B008 - frozen
-        settings = ServerSettings(library, rules, **options)  # type: ignore[arg-type]
-        client = TestClient(create(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
-        client.__enter__()
-        opened.append(client)
-        return client
+        def make(library: Path, rules: AccessRules = AccessRules(), **options: object) -> TestClient:  # noqa: B008 - frozen
+            settings = ServerSettings(library, rules, **options)  # type: ignore[arg-type]
+            return opened.enter_context(_stand_in(settings))
 
-    yield make
-    for client in opened:
-        client.__exit__(None, None, None)
+        yield make
 
 
-@pytest.fixture
-def client(kept_library: Path, client_of: Callable[..., TestClient]) -> TestClient:
+@pytest.fixture(scope="module")  # to make the application takes longer than most questions
+def client(kept_library: Path) -> Iterator[TestClient]:
     """On the library that no test changes."""
-    return client_of(kept_library)
+    with _stand_in(ServerSettings(kept_library)) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -247,3 +247,15 @@ def test_citing_papers_that_were_retracted_are_marked(tmp_path: Path, client_of:
     assert citing["source"]["status"] == "retracted"
     page = client.get("/papers/doi:10.1007/bf00603898").text
     assert '<span class="wrong">, retracted</span>' in page[page.index('id="citing-1"') :]
+
+
+def test_what_a_paper_says_is_not_told_twice(tmp_path: Path, client_of: Clients) -> None:
+    abstract = "We watched the sleep of bees for two years and found that old foragers sleep less than young ones."
+    result = "Old foragers slept five hours a night, and young ones slept eight hours in the same hive."
+    (tmp_path / "bees.md").write_text(
+        f"---\ntitle: Sleep of bees\ndoi: 10.1234/sleep\nabstract: {abstract}\n---\n# Results\n\n{result}\n"
+    )
+    add(tmp_path / "library", [tmp_path / "bees.md"], jobs=1)
+    paper = client_of(tmp_path / "library").get("/api/papers/doi:10.1234/sleep").json()
+    assert paper["abstract"] == abstract
+    assert [passage["text"] for passage in paper["passages"]] == [result]

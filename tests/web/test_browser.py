@@ -12,6 +12,7 @@ import pytest
 from tests.web.browsing import CLAIM, PATIENCE, accessibility_violations, keep_screenshot, needs_browser, open_page
 from tests.web.manuscripts import WHALES
 from tests.web.serving import serving
+from tests.wordfiles import docx, paragraph
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
 from whycite.web.guard import AccessRules
@@ -146,6 +147,17 @@ def test_check_accept_and_download(page: Any, tmp_path: Path) -> None:
         changed = archive.read("draft.md").decode()
     assert changed.replace(" [@domenici]", "") == DRAFT
     assert "tails [@domenici]." in changed
+
+
+def test_a_word_document_comes_back_with_comments(page: Any, tmp_path: Path) -> None:
+    (tmp_path / "draft.docx").write_bytes(docx(paragraph("Killer whales stun herring with blows of their tails.")))
+    page.goto("/check")
+    page.set_input_files("#files", str(tmp_path / "draft.docx"))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download with comments").click()
+    assert download.value.suggested_filename == "with-comments.zip"
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.namelist() == ["draft.docx"]
 
 
 def test_a_retracted_paper_is_told_in_red(page: Any) -> None:
@@ -401,7 +413,6 @@ def test_files_chosen_before_the_page_is_ready_are_taken(page: Any, papers: Path
 def test_headings_of_a_draft_leave_no_level_out(page: Any) -> None:
     page.goto("/check")
     page.fill("#pasted", "### Deep\n\nBees sleep at night.\n\n# Top\n\nWhales hunt.\n\n### Deep again\n\nFish swim.")
-    page.get_by_role("button", name="Check", exact=True).click()
     page.wait_for_selector("#text h3")
     levels = page.locator("#text :is(h3, h4, h5)").evaluate_all("all => all.map(one => one.tagName)")
     assert levels == ["H3", "H3", "H4"]

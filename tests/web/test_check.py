@@ -131,6 +131,23 @@ def test_a_word_document_comes_back_with_tracked_changes(client: TestClient) -> 
         assert text_of(archive.read("draft.docx"), "").startswith(CLAIM[:-1] + " (Domenici, 2000).")
 
 
+def test_a_word_document_comes_back_with_comments(client: TestClient) -> None:
+    files = [("files", ("draft.docx", docx(paragraph(CLAIM))))]
+    asked = {"marks": "comments", "threshold": "0.05"}
+    answer = client.post("/api/check/fix", files=files, data=asked)
+    assert answer.status_code == 200, answer.text
+    assert "with-comments.zip" in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        draft = archive.read("draft.docx")
+    assert text_of(draft, "") == f"{CLAIM}\n"
+    with zipfile.ZipFile(io.BytesIO(draft)) as archive:
+        assert b"tail-slaps" in archive.read("word/comments.xml")
+    for name, data in (("draft.md", CLAIM.encode()), ("draft.docx", docx(paragraph("We thank our dogs.")))):
+        refused = client.post("/api/check/fix", files=[("files", (name, data))], data={"marks": "comments"})
+        assert refused.status_code == 422, name
+    assert "no sentence needs a comment" in refused.json()["detail"]
+
+
 def test_an_odt_file_comes_back_with_tracked_changes(client: TestClient) -> None:
     entries = "<text:h text:outline-level='1'>References</text:h><text:p>Doe, J. (1999). Bees at night.</text:p>"
     body = f"<text:p>{CLAIM}</text:p><text:p>Bees sleep (Doe, 1999).</text:p>{entries}"

@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 from whycite.web.app import assemble, create
 from whycite.web.serverstate import ServerSettings
 
-schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
 HOST = {"host": "127.0.0.1"}
 ASKED = {
     "/api/check",
@@ -65,6 +64,7 @@ FILES_AND_EVENTS = {
 
 def _asked(library: Path, examples: int) -> set[str]:
     """Every operation with so many questions; the paths that were asked."""
+    schemathesis = pytest.importorskip("schemathesis", reason="no schemathesis: pip install schemathesis")
     app, server = assemble(ServerSettings(library))
     described = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)
     asked = set()

@@ -8,7 +8,7 @@ import pytest
 import whycite.web
 from tests.documents.pdf.test_pdf import Paper, fill, prose
 from tests.web.browsing import accessibility_violations, keep_screenshot, needs_browser
-from tests.web.manuscripts import MANUSCRIPT, WHALES
+from tests.web.manuscripts import BEES, MANUSCRIPT, WHALES
 
 PDFJS = Path(whycite.web.__file__).parent / "static" / "pdfjs" / "pdf.min.mjs"
 needs_pdfjs = pytest.mark.skipif(not PDFJS.exists(), reason="no PDF.js here: make pdfjs")
@@ -93,6 +93,27 @@ def test_a_paper_that_is_no_pdf_is_shown_as_text(page: Any) -> None:
     page.get_by_role("link", name="Open the paper").click()
     page.wait_for_selector(".sentence[data-heat='5']")
     assert "stunned herring with blows" in page.locator(".sentence:focus").inner_text()
+
+
+def test_what_backs_a_claim_has_its_own_colour_beside_what_contradicts_it(page: Any) -> None:
+    page.goto("/projects")
+    page.set_input_files("#draft", {"name": "draft.md", "mimeType": "text/markdown", "buffer": MANUSCRIPT.encode()})
+    page.set_input_files("#papers", {"name": "bees.md", "mimeType": "text/markdown", "buffer": BEES.encode()})
+    page.get_by_role("button", name="Verify the draft").click()
+    page.get_by_role("button", name="Verify again").wait_for()
+    page.get_by_role("button", name="Next to look at").click()
+    page.get_by_role("link", name="Open the paper").click()
+    page.wait_for_selector(".sentence[data-stance=contradicts]:not([data-heat='0'])")
+    spans = page.locator(".legend span").all()
+    backs, contradicts = (span.evaluate("it => getComputedStyle(it).backgroundColor") for span in spans)
+    assert backs != contradicts
+
+
+def test_a_server_without_the_viewer_says_so(page: Any) -> None:
+    page.route("**/pdf.min.mjs", lambda route: route.abort())
+    _verified(page)
+    page.get_by_role("button", name="Next to look at").click()
+    page.get_by_text("(the viewer for PDFs could not be loaded from this server)").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -112,7 +112,9 @@ def test_nothing_moves_while_a_page_loads(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     _verified(page)
     project = page.url
-    for place in (project, f"{project}/sentences/1", "/projects", "/library", "/cite?text=whales", "/welcome"):
+    page.get_by_role("button", name="Next to look at").click()
+    paper = page.get_by_role("link", name="Open the paper").get_attribute("href")
+    for place in (project, f"{project}/sentences/1", paper, "/projects", "/library", "/cite?text=whales", "/welcome"):
         page.goto(place)
         page.wait_for_load_state("networkidle")
         assert page.evaluate(SHIFT) < 0.02, place
@@ -124,8 +126,9 @@ def test_a_project_can_be_printed(page: Any) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.is_visible("#list button >> nth=3")
     assert page.is_visible("#text .sentence >> nth=3")
-    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form"):
-        assert not page.is_visible(name), name
+    assert page.is_visible("#panel > blockquote")
+    for name in (".top", "#next", "#lacking", "#filters", "#drop", "#panel form", "#panel button", ".commenting"):
+        assert page.locator(f"{name}:visible").count() == 0, name
     assert page.evaluate("getComputedStyle(document.querySelector('#list')).maxHeight") == "none"
     assert page.evaluate("getComputedStyle(document.querySelector('.sentence.picked')).boxShadow") == "none"
     assert (
@@ -148,10 +151,21 @@ def test_a_missing_paper_is_added_beside_its_reference(page: Any, tmp_path: Path
     assert "drones.md" in page.inner_text("#files")
 
 
+def test_a_citation_without_an_entry_is_something_to_look_at(page: Any) -> None:
+    page.goto("/projects")
+    page.set_input_files("#draft", _file("draft.md", MANUSCRIPT.replace("[@domenici]", "[@domenici1]")))
+    page.get_by_role("button", name="Verify the draft").click()
+    page.get_by_role("button", name="Verify again").wait_for()
+    assert page.inner_text("#count") == "2 to look at: 1 of 3 citations, 1 sentence without one"
+
+
 def test_files_tell_which_paper_they_are_and_whether_it_is_cited(page: Any) -> None:
     _verified(page)
     page.set_input_files("#papers", _file("other.md", DRONES.replace("Genetic diversity within", "Sleep of")))
     page.locator("#files li", has_text="other.md").get_by_text("no citation of the draft matches it").wait_for()
+    photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": bytes(range(256)) * 9}
+    page.set_input_files("#papers", photo)
+    page.locator("#files li", has_text="photo.jpg").get_by_text("unknown file format").wait_for()
     row = page.locator("#files li", has_text="bees.md")
     assert "Global honey bee viral landscape altered by a parasitic mite" in row.inner_text()
     assert "1 citation" in row.inner_text()

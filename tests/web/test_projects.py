@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from tests.web.manuscripts import BEES, DRONES, MANUSCRIPT, WHALES
 from whycite.errors import UserError
+from whycite.library import add_documents
 from whycite.service.loading import CurrentLibrary
 from whycite.verify.claims import OpenDocument
 from whycite.verify.verification import Verification
@@ -301,6 +302,18 @@ def test_a_sentence_without_a_citation_gets_papers(client: TestClient) -> None:
     assert client.get(f"/api/projects/{id}/sentences/99/papers").status_code == 404
 
 
+def test_a_library_to_which_nothing_was_added_is_no_library(client: TestClient, tmp_path: Path) -> None:
+    """Somebody who dropped a wrong file on the first page goes on with a project."""
+    assert add_documents(tmp_path / "library", []).added == 0
+    id = _created(client)
+    assert _finished(client, id)["state"] == "done"
+    assert client.get(f"/api/projects/{id}/sentences/3/papers").json()["papers"]
+    question = {"text": "Killer whales hunt herring."}
+    for answer in (client.post("/api/cite", json=question), client.get("/api/library")):
+        assert answer.status_code == 422
+        assert answer.json()["detail"].startswith("Your library is empty.")
+
+
 def test_originals_are_kept_and_deleted(client: TestClient, tmp_path: Path) -> None:
     id = _created(client)
     _finished(client, id)
@@ -340,16 +353,27 @@ def test_an_archive_is_one_draft_with_the_bibliography_beside_it(client: TestCli
     assert kinds == {"thesis.zip": "draft", "refs.bib": "draft", "whales.md": "paper"}
 
 
+def test_a_paper_that_cannot_be_read_says_why(client: TestClient) -> None:
+    photo = ("papers", ("photos/photo.jpg", bytes(range(256)) * 9))
+    id = _created(client, [*SENT, photo, ("papers", ("empty.pdf", b""))])
+    _finished(client, id)
+    problems = {file["name"]: file["problem"] for file in client.get(f"/api/projects/{id}").json()["files"]}
+    assert problems.pop("photos/photo.jpg") == "unknown file format"
+    assert problems.pop("empty.pdf") == "the file is empty"
+    assert set(problems.values()) == {""}
+
+
 def test_hostile_names_stay_in_the_project(client: TestClient, tmp_path: Path) -> None:
     sent = [
         ("draft", ("../../../draft.md", MANUSCRIPT.encode())),
         ("papers", ("/etc/../..\\whales.md", WHALES.encode())),
+        ("papers", ('the "bees".md', BEES.encode())),
     ]
     id = _created(client, sent, name=" a \n name ")
     _finished(client, id)
     told = client.get(f"/api/projects/{id}").json()
     assert told["name"] == "a name"
-    assert [file["name"] for file in told["files"]] == ["draft.md", "etc/whales.md"]
+    assert [file["name"] for file in told["files"]] == ["draft.md", "etc/whales.md", "the _bees_.md"]
     for wrong in ("..", "0" * 15, "%2e%2e%2f", "g" * 16, "0" * 16):
         assert client.get(f"/api/projects/{wrong}").status_code in (404, 422)
     assert {path.name for path in (tmp_path / "projects").iterdir()} == {id}

@@ -126,10 +126,10 @@ class CachedLibrary:
         memory_records = self._memory.get([key]) if self._memory else {}
         if key in memory_records:
             return [load_notices(record) for record in memory_records[key]]
-        known = self.library.notices(references, self.find(references))
+        notices = self.library.notices(references, self.find(references))
         if self._memory:
-            self._memory.put({key: [asdict(paper_notices) for paper_notices in known]})
-        return known
+            self._memory.put({key: [asdict(paper_notices) for paper_notices in notices]})
+        return notices
 
     def find(self, references: Sequence[Reference]) -> list[str | None]:
         """The key of the library's paper for each reference, or None."""

@@ -57,8 +57,8 @@ def once_per_bibliography(
 
     @wraps(function)
     def remembering(references: Sequence[Reference]) -> _Result:
-        for known, result in tuple(results):
-            if len(known) == len(references) and all(map(is_, known, references)):
+        for earlier_references, result in tuple(results):
+            if len(earlier_references) == len(references) and all(map(is_, earlier_references, references)):
                 return result
         result = function(references)
         results.append((references, result))

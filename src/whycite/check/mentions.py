@@ -152,11 +152,11 @@ class BibliographyMentions:
     @cached_property
     def _first_citations(self) -> dict[str, int]:
         """The first sentence that cites each family name."""
-        first: dict[str, int] = {}
+        first_citations: dict[str, int] = {}
         for key, places in self._citing_sentences.items():
             for family in self._families_of(key):
-                first[family] = min(first.get(family, places[0]), places[0])
-        return first
+                first_citations[family] = min(first_citations.get(family, places[0]), places[0])
+        return first_citations
 
     @cached_property
     def _first_unknown_keys(self) -> dict[str, int]:
@@ -174,8 +174,8 @@ class BibliographyMentions:
 
     def _is_only_name(self, name: str, keys: Sequence[str]) -> bool:
         """Whether a capitalised word is neither the author of another entry nor a word that the draft uses as such."""
-        others = (reference for reference in self._document.references if reference.id not in keys)
-        is_author = any(fold(name) in _families(reference) for reference in others)
+        other_entries = (reference for reference in self._document.references if reference.id not in keys)
+        is_author = any(fold(name) in _families(reference) for reference in other_entries)
         return not is_author and (name.islower() or not re.search(rf"\b{re.escape(name.lower())}\b", self._text))
 
     @cached_property
@@ -192,12 +192,12 @@ class BibliographyMentions:
     @cached_property
     def _first_mentions(self) -> dict[str, int]:
         """The first sentence of prose outside the abstract that has each name."""
-        first: dict[str, int] = {}
+        first_mentions: dict[str, int] = {}
         for index, sentence in enumerate(self._document.sentences):
             if sentence.kind == "prose" and self._document.sections[sentence.section].type != "abstract":
                 for match in self._entry_pattern.finditer(sentence.text):
-                    first.setdefault(match[0], index)
-        return defaultdict(lambda: len(self._document.sentences), first)
+                    first_mentions.setdefault(match[0], index)
+        return defaultdict(lambda: len(self._document.sentences), first_mentions)
 
 
 def _mention(match: re.Match[str]) -> AuthorMention:

@@ -85,7 +85,7 @@ def check_draft(
     _check_arguments(n, threshold, thresholds or {}, sections or (), ignore_rules)
     clock = _StageClock()
     document = _read_draft(draft)
-    beside = _drafts_beside(draft, document)
+    unchecked_drafts = _unchecked_drafts(draft, document)
     clock.end("reading")
     memory = Memory() if remember else None
     detector, encoder = detector or load_detector(), encoder or _load_encoder(remember)
@@ -100,38 +100,32 @@ def check_draft(
     decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
     findings = {}
     for index in indices:
-        section_type = _section_type(document, index)
-        limit = judgement.reporting_threshold(section_type) if threshold is None else threshold
-        limit = (thresholds or {}).get(section_type or "", limit)
+        limit = judgement.reporting_threshold(_section_type(document, index)) if threshold is None else threshold
+        limit = (thresholds or {}).get(_section_type(document, index) or "", limit)
         finding = _finding(document, index, files, judgement.worthiness[index], limit, decisions.get(index))
         sentence = document.sentences[index]
         ignored = {*ignore_rules, *files.file_of(sentence).ignored_rules(sentence.start, sentence.end)}
         findings[index] = replace(finding, problems=_citation_problems(sentence, notices, ignored))
     if not is_english_draft([sentence.text for sentence in document.sentences]):
         warnings = (FOREIGN, *warnings)
-    warnings = (*document.warnings, *beside, *rulebook.warnings(), *warnings)
+    warnings = (*document.warnings, *unchecked_drafts, *rulebook.warnings(), *warnings)
     judged = CheckedDraft(document, tuple(findings.values()), warnings)
     on_findings(judged, ())
 
-    searched = {index for index in indices if findings[index].kind in ("needs-citation", *(("cited",) if all else ()))}
     clauses = {index: decision.clause for index, decision in decisions.items() if decision.clause}
-    unfit = {id for id, own in notices.items() if own.status in ("retracted", "notice")}
+    unfit = {id for id, notice in notices.items() if notice.status in ("retracted", "notice")}
+    make_spare = None
     if make_proposer is not None:
-        search = _PaperSearch(make_proposer(document, n, unfit), None, len(searched), progress)
+        proposer = make_proposer(document, n, unfit)
     else:
         make = partial(Proposer, document, encoder, n=n, clauses=clauses, unfit=unfit)
-        is_default = cached_library is not None and library is None
-        spare = partial(make, None) if is_default else None
-        search = _PaperSearch(make(cached_library), spare, len(searched), progress)
+        proposer = make(cached_library)
+        make_spare = partial(make, None) if cached_library is not None and library is None else None
+    searched = {index for index in indices if findings[index].kind in ("needs-citation", *(("cited",) if all else ()))}
+    search = _PaperSearch(proposer, make_spare, len(searched), progress)
     complete: list[Finding] = []
     for part in _parts([index in searched for index in indices], _SEARCHES_PER_CORE * thread_count(None)):
-        proposals = search.propose([index for index in indices[part] if index in searched])
-        with_papers = [
-            replace(findings[index], recommendations=proposals[index].papers, fits=proposals[index].fits)
-            if index in proposals
-            else findings[index]
-            for index in indices[part]
-        ]
+        with_papers = search.complete({index: findings[index] for index in indices[part]}, searched)
         complete += with_papers
         judged = replace(judged, warnings=(*warnings, *search.warnings))
         on_findings(judged, with_papers)
@@ -164,13 +158,13 @@ def _read_draft(draft: str | Path | Document) -> Document:
     return document
 
 
-def _drafts_beside(draft: str | Path | Document, document: Document) -> tuple[str, ...]:
+def _unchecked_drafts(draft: str | Path | Document, document: Document) -> tuple[str, ...]:
     """A warning if a folder has several drafts, of which only the first is checked."""
-    others = [] if isinstance(draft, Document) else other_drafts(draft, document)
-    if not others:
+    drafts = [] if isinstance(draft, Document) else other_drafts(draft, document)
+    if not drafts:
         return ()
-    shown = ", ".join(name or "." for name in others[:_SHOWN_DRAFTS])
-    more = f" and {len(others) - _SHOWN_DRAFTS:,} more" if len(others) > _SHOWN_DRAFTS else ""
+    shown = ", ".join(name or "." for name in drafts[:_SHOWN_DRAFTS])
+    more = f" and {len(drafts) - _SHOWN_DRAFTS:,} more" if len(drafts) > _SHOWN_DRAFTS else ""
     return (f"{draft}: has other drafts, which are not checked: {shown}{more}; name each to check it",)
 
 
@@ -207,9 +201,18 @@ class _PaperSearch:
     def seconds(self) -> Mapping[str, float]:
         return self._proposer.seconds
 
-    def propose(self, sentences: Sequence[int]) -> dict[int, SentenceProposals]:
-        """Papers for some sentences."""
-        before = self._done
+    def complete(self, findings: Mapping[int, Finding], searched: Collection[int]) -> list[Finding]:
+        """Findings by the index of their sentence, with papers for those that are searched."""
+        proposals = self._propose([index for index in findings if index in searched])
+        return [
+            replace(finding, recommendations=proposals[index].papers, fits=proposals[index].fits)
+            if index in proposals
+            else finding
+            for index, finding in findings.items()
+        ]
+
+    def _propose(self, sentences: Sequence[int]) -> dict[int, SentenceProposals]:
+        done_before = self._done
         try:
             proposals = self._proposer.propose(sentences, lambda: self._report(self._done + 1))
         except UserError as error:
@@ -218,7 +221,7 @@ class _PaperSearch:
             self.warnings = (f"{NO_LIBRARY} ({error})",)
             self._proposer, self._make_spare = self._make_spare(), None
             proposals = self._proposer.propose(sentences)
-        self._report(before + len(sentences))
+        self._report(done_before + len(sentences))
         return proposals
 
     def _report(self, done: int) -> None:
@@ -230,8 +233,10 @@ def _entry_notices(
     references: Sequence[Reference], library: CachedLibrary | None, register: Path
 ) -> dict[str, PaperNotices]:
     """What was published about the entries of a bibliography, by id; without a library, by a register alone."""
-    known = library.notices(references) if library is not None else look_up(register, references)
-    return {reference.id: own for reference, own in zip(references, known, strict=True) if own != PaperNotices()}
+    notices = library.notices(references) if library is not None else look_up(register, references)
+    return {
+        reference.id: notice for reference, notice in zip(references, notices, strict=True) if notice != PaperNotices()
+    }
 
 
 def _citation_problems(
@@ -239,9 +244,9 @@ def _citation_problems(
 ) -> tuple[CitationProblem, ...]:
     """The problems with the papers that a sentence cites, worst first, without those of ignored rules."""
     problems = [
-        CitationProblem(own.status, key, own.description)
+        CitationProblem(notice.status, key, notice.description)
         for key in sentence.cited_keys
-        if (own := notices.get(key)) and own.status in CITATION_RULES and own.status not in ignored
+        if (notice := notices.get(key)) and notice.status in CITATION_RULES and notice.status not in ignored
     ]
     return tuple(sorted(problems, key=lambda problem: [*CITATION_RULES].index(problem.rule)))
 

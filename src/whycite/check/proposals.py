@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whycite.check.bibliography import (
     DOUBT,
@@ -49,6 +50,7 @@ from whycite.documents.model import Document, Reference
 from whycite.errors import UserError
 from whycite.evidence.groups import quote
 from whycite.evidence.words import has_content_words
+from whycite.library.records import Paper, SourceDocument
 from whycite.models import Encoder
 
 __all__ = [
@@ -270,76 +272,82 @@ def _says_what_it_is(entry: Reference) -> bool:
 def _recommend_entries(
     entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool, unfit: Collection[str]
 ) -> SourceRanking:
-    from whycite.library.records import Paper, SourceDocument
-
-    document = entries.document
-    cited = set() if masked else set(document.sentences[index].cited_keys)
-    source = SourceDocument(paper_key(document.paper) or "", document.paper.title or document.path, document.paper.year)
+    rows = _citable_rows(entries, index, candidates, masked, unfit)
     values = entry_scores(candidates)
     meanings, authors = (candidates.features[:, FEATURES.index(name)] for name in ("meaning", "author"))
-    recommendations: list[tuple[str | None, Recommendation]] = []
-    citable_rows = (
-        row
-        for row in entry_order(candidates).tolist()
-        for entry in [entries.references[int(candidates.positions[row])]]
-        if entry.id not in cited and entry.id not in unfit and _says_what_it_is(entry) and may_cite(entry, document)
-    )
-    rows = list(islice(citable_rows, MAX_CANDIDATES))
     doubtful = not rows or bool(meanings[rows[0]] < DOUBT and not authors[rows[0]])
     all_signs = entries.fit_signs(index, candidates, rows)
     chances = [fit_chance(signs, BIBLIOGRAPHY) for signs in all_signs]
-    for row, fits, signs in zip(rows, chances, all_signs, strict=True):
-        place = int(candidates.positions[row])
-        entry = entries.references[place]
-        citing_rows = entries.citing_rows(place, index)
-        best = sorted(citing_rows, key=lambda citing_row: (-candidates.cosines[citing_row].round(6), citing_row))[
-            :_MAX_SENTENCES
-        ]
-        evidence = tuple(
-            Evidence(
-                entries.texts[citing],
-                float(np.clip(candidates.cosines[citing_row], 0, 1)),
-                quote(document.sentences[citing], document.by_id),
-                source,
-            )
-            for citing_row in best
-            for citing in [entries.citing[citing_row]]
+    recommendations: list[tuple[str | None, Recommendation]] = []
+    for rank, (row, fits, signs) in enumerate(zip(rows, chances, all_signs, strict=True), 1):
+        place, value = int(candidates.positions[row]), float(values[row])
+        entry, citing_rows = entries.references[place], entries.citing_rows(place, index)
+        recommendation = Recommendation(
+            rank,
+            value,
+            len(citing_rows),
+            _entry_paper(entry),
+            _entry_evidence(entries, citing_rows, candidates.cosines),
+            {"fit": value},
+            fits,
+            title_matches=title_matches(signs),
         )
-        paper = Paper(
-            paper_key(entry) or f"entry:{entry.id}",
-            entry.title or entry.text,
-            entry.authors,
-            entry.year,
-            entry.venue,
-            entry.doi,
-            entry.abstract,
-            entry.arxiv,
-            entry.pmid,
-            entry.isbn,
-            entry.publication,
-        )
-        value = float(values[row])
-        recommendations.append(
-            (
-                entry.id,
-                Recommendation(
-                    len(recommendations) + 1,
-                    value,
-                    len(citing_rows),
-                    paper,
-                    evidence,
-                    {"fit": value},
-                    fits,
-                    title_matches=title_matches(signs),
-                ),
-            )
-        )
+        recommendations.append((entry.id, recommendation))
     # In a conditional logit, differences of scores are log odds.
     return SourceRanking(
         tuple(recommendations),
         tuple(recommendation.score - recommendations[0][1].score for _, recommendation in recommendations),
         doubtful,
         best_chance(chances),
+    )
+
+
+def _citable_rows(
+    entries: BibliographyEntries, index: int, candidates: EntryFeatures, masked: bool, unfit: Collection[str]
+) -> list[int]:
+    """The rows of the best entries that a sentence may cite and does not cite yet."""
+    document = entries.document
+    cited = set() if masked else set(document.sentences[index].cited_keys)
+    citable_rows = (
+        row
+        for row in entry_order(candidates).tolist()
+        for entry in [entries.references[int(candidates.positions[row])]]
+        if entry.id not in cited and entry.id not in unfit and _says_what_it_is(entry) and may_cite(entry, document)
+    )
+    return list(islice(citable_rows, MAX_CANDIDATES))
+
+
+def _entry_evidence(
+    entries: BibliographyEntries, citing_rows: Sequence[int], cosines: NDArray[np.float64]
+) -> tuple[Evidence, ...]:
+    """The sentences of the draft that cite an entry for something similar, nearest first."""
+    document = entries.document
+    source = SourceDocument(paper_key(document.paper) or "", document.paper.title or document.path, document.paper.year)
+    nearest = sorted(citing_rows, key=lambda row: (-cosines[row].round(6), row))[:_MAX_SENTENCES]
+    return tuple(
+        Evidence(
+            entries.texts[entries.citing[row]],
+            float(np.clip(cosines[row], 0, 1)),
+            quote(document.sentences[entries.citing[row]], document.by_id),
+            source,
+        )
+        for row in nearest
+    )
+
+
+def _entry_paper(entry: Reference) -> Paper:
+    return Paper(
+        paper_key(entry) or f"entry:{entry.id}",
+        entry.title or entry.text,
+        entry.authors,
+        entry.year,
+        entry.venue,
+        entry.doi,
+        entry.abstract,
+        entry.arxiv,
+        entry.pmid,
+        entry.isbn,
+        entry.publication,
     )
 
 

@@ -240,6 +240,6 @@ class Rulebook:
 
 def _uncited_clause(sentence: Sentence) -> str:
     """The clauses after the last citation's own; empty if there are none."""
-    last = max(citation.text_end for citation in (*sentence.citations, *sentence.note_citations))
-    boundary = _CLAUSE.search(sentence.text, last)
+    last_citation = max(citation.text_end for citation in (*sentence.citations, *sentence.note_citations))
+    boundary = _CLAUSE.search(sentence.text, last_citation)
     return " ".join(sentence.text[boundary.end() :].split()) if boundary else ""

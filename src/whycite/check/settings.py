@@ -110,11 +110,11 @@ def _settings(table: dict[str, Any], file: Path) -> CheckSettings:
 
 def _check_names(key: str, value: Any, file: Path) -> None:
     """Refuse the first name in a list or table of names that is unknown."""
-    what, names = _NAMES.get(key, ("", ()))
-    listed = value if isinstance(value, list | dict) else ()
-    for name in listed if what else ():
+    noun, names = _NAMES.get(key, ("", ()))
+    given_names = value if isinstance(value, list | dict) else ()
+    for name in given_names if noun else ():
         if isinstance(name, str) and name not in names:
-            raise UserError(f"{file}: unknown {what} '{name}' in '{key}'{_choices(name, names)}")
+            raise UserError(f"{file}: unknown {noun} '{name}' in '{key}'{_choices(name, names)}")
 
 
 def _choices(name: str, names: Sequence[str]) -> str:

@@ -13,8 +13,7 @@ from functools import lru_cache
 from math import exp, log
 from types import MappingProxyType
 
-from whycite.documents.latex.formulas import EQUATION
-from whycite.documents.markup import POINTER
+from whycite.documents.markup import EQUATION, POINTER
 from whycite.text.tokens import fold, squeeze, terms
 from whycite.text.wordlists import FUNCTION_WORDS, load_tables, load_words
 

@@ -1,8 +1,8 @@
 """How a paper is cited: for background, a method or a result, and whether those who cite it agree with it.
 
-What a sentence cites a paper for is told by a fitted model (`evidence/citationfunctions.py`), agreement by the wording
-alone. A sentence that cites several papers is divided where its wording turns ("but", "whereas"); the part that names
-the paper's authors counts.
+What a sentence cites a paper for is decided by a fitted model (`evidence/citationfunctions.py`), agreement by the
+wording alone. A sentence that cites several papers is divided where its wording turns ("but", "whereas"); the part that
+names the paper's authors counts.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def _part_about(sentence: str, authors: Sequence[str]) -> str:
 def receptions(library: Library, papers: Mapping[int, Paper]) -> dict[int, Reception]:
     """How papers are cited in a library, by id."""
     places = {id: library.citing_places(id) for id in papers}
-    read = {id: own[:READ_SENTENCES] for id, own in places.items()}
-    sentences = library.sentences_at({place for own in read.values() for place in own})
+    read = {id: paper_places[:READ_SENTENCES] for id, paper_places in places.items()}
+    sentences = library.sentences_at({place for paper_places in read.values() for place in paper_places})
     sources = library.sources(sorted({document for document, _ in sentences}))
     written = {place: text for place, text in sentences.items() if text and place[0] in sources}
     functions = dict(zip(written, likeliest_functions([*written.values()]), strict=True))
@@ -107,11 +107,11 @@ def receptions(library: Library, papers: Mapping[int, Paper]) -> dict[int, Recep
     for id, paper in papers.items():
         readable = [place for place in read[id] if place in written]
         # A sentence may cite a paper at several places; it is one sentence.
-        own = [*{(place[0], written[place]): place for place in reversed(readable)}.values()][::-1]
-        function_counts: Counter[CitationFunction] = Counter(functions[place] for place in own)
+        paper_places = [*{(place[0], written[place]): place for place in reversed(readable)}.values()][::-1]
+        function_counts: Counter[CitationFunction] = Counter(functions[place] for place in paper_places)
         agreements: Counter[Agreement] = Counter()
         examples: dict[str, CitingExample] = {}
-        for place in own:
+        for place in paper_places:
             example = CitingExample(written[place], sources[place[0]])
             examples.setdefault(functions[place], example)
             # Who uses "the same dose as in an earlier study" does not agree with what it found.

@@ -174,8 +174,10 @@ def with_receptions(library: Library, answer: Sequence[Recommendation]) -> Recom
     """An answer with what the library cites each paper for, and who agrees or disagrees with it."""
     ids = [library.paper_id(recommendation.paper.key) for recommendation in answer]
     papers = {id: recommendation.paper for id, recommendation in zip(ids, answer, strict=True)}
-    known = receptions(library, papers)
-    completed = [replace(recommendation, reception=known[id]) for id, recommendation in zip(ids, answer, strict=True)]
+    reception_by_id = receptions(library, papers)
+    completed = [
+        replace(recommendation, reception=reception_by_id[id]) for id, recommendation in zip(ids, answer, strict=True)
+    ]
     return Recommendations(completed, answer_fits(answer))
 
 
@@ -344,8 +346,8 @@ def paper_json(paper: Paper) -> PaperJson:
         result["isbn"] = paper.isbn
     if paper.citation_key:
         result["citation_key"] = paper.citation_key
-    if known := publication_fields(paper.publication):
-        result["publication"] = known
+    if publication := publication_fields(paper.publication):
+        result["publication"] = publication
     if paper.status:
         result["status"] = paper.status
         result["warning"] = describe_status(paper.status, paper.notices)

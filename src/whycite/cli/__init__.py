@@ -7,25 +7,13 @@ import io
 import logging
 import os
 import sys
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from whycite.cli import library
-from whycite.cli.add import add
-from whycite.cli.check import check
-from whycite.cli.cite import cite
-from whycite.cli.demo import demo
-from whycite.cli.fetch import fetch
-from whycite.cli.library import trust
-from whycite.cli.read import read
-from whycite.cli.references import references, retractions
-from whycite.cli.serve import lsp, mcp, serve
-from whycite.cli.structure import structure
 from whycite.cli.terminal import CommandGroup, HelpGroup, Interruption, printable, usage_message
-from whycite.cli.verify import verify
-from whycite.cli.worth import worth
 from whycite.errors import MissingExtra, UserError
 from whycite.files import shorten_paths
 
@@ -36,43 +24,72 @@ _WrongUse: Any = typer.BadParameter.__mro__[2]  # Typer's base class for usage e
 _LOG = logging.getLogger("whycite")
 
 
+_ENTRY_POINTS = "whycite.commands"
+# The built-in commands in the order of the help page: the function or group of each, and its line there.
+_BUILT_IN = {
+    "demo": ("whycite.cli.demo:demo", "Try whycite on 122 open-access articles."),
+    "add": ("whycite.cli.add:add", "Add papers to your library."),
+    "fetch": ("whycite.cli.fetch:fetch", "Download freely available full texts."),
+    "cite": ("whycite.cli.cite:cite", "Find papers to cite for a claim."),
+    "check": ("whycite.cli.check:check", "Find sentences in a draft that need a citation."),
+    "verify": ("whycite.cli.verify:verify", "Check whether cited papers back your claims."),
+    "references": (
+        "whycite.cli.references:references", "Check whether references are real, right and not retracted."
+    ),
+    "worth": ("whycite.cli.worth:worth", "Score how likely sentences are to need a citation."),
+    "trust": ("whycite.cli.library:trust", "Trust folders that files from elsewhere name."),
+    "serve": ("whycite.cli.serve:serve", "Start the web application."),
+    "lsp": ("whycite.cli.serve:lsp", "Start the language server for editors."),
+    "mcp": ("whycite.cli.serve:mcp", "Give an assistant your library."),
+    "read": ("whycite.cli.read:read", "Show how whycite reads a document."),
+    "structure": ("whycite.cli.structure:structure", "Show the section structure of documents."),
+    "library": ("whycite.cli.library:app", "Show and manage your library."),
+    "retractions": ("whycite.cli.references:retractions", "Know which papers were retracted."),
+}  # fmt: skip
+
+
 class _Commands(HelpGroup):
-    """The built-in commands, and those that the laboratory and other packages add through entry points."""
+    """The built-in commands, and those that the laboratory and other packages add through entry points.
+
+    Each is imported when it is asked for: to make all of them takes as long as everything else at the start.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: dict[str, Any] = {**dict.fromkeys(_BUILT_IN), **self.commands}  # names, for "did you mean"
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*self.commands, *(entry.name for entry in entry_points(group="whycite.commands"))]
+        return [*self.commands, *(entry.name for entry in entry_points(group=_ENTRY_POINTS))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in self.commands:
-            return self.commands[cmd_name]
-        for entry in entry_points(group="whycite.commands", name=cmd_name):
+        if command := self.commands.get(cmd_name):
+            return command
+        if cmd_name in _BUILT_IN:
+            value, short_help = _BUILT_IN[cmd_name]
+            command = _make_command(EntryPoint(cmd_name, value, _ENTRY_POINTS))
+            command.short_help = short_help
+            return command
+        for entry in entry_points(group=_ENTRY_POINTS, name=cmd_name):
             try:
-                command = typer.main.get_command(entry.load())
+                return _make_command(entry)
             except Exception as error:  # noqa: BLE001 - a broken plug-in must not break the other commands
                 _LOG.warning("cannot load the command '%s' (%s): %s", entry.name, entry.value, error)
                 return None
-            command.name = cmd_name
-            return command
         return None
 
 
+@cache
+def _make_command(entry: EntryPoint) -> Any:
+    target = entry.load()
+    if not isinstance(target, typer.Typer):
+        function, target = target, CommandGroup()
+        target.command(entry.name)(function)
+    command: Any = typer.main.get_command(target)
+    command.name = entry.name
+    return command
+
+
 app = CommandGroup(cls=_Commands, name="whycite", no_args_is_help=True, pretty_exceptions_enable=False)
-app.command(short_help="Try whycite on 122 open-access articles.")(demo)
-app.command(short_help="Add papers to your library.")(add)
-app.command(short_help="Download freely available full texts.")(fetch)
-app.command(short_help="Find papers to cite for a claim.")(cite)
-app.command(short_help="Find sentences in a draft that need a citation.")(check)
-app.command(short_help="Check whether cited papers back your claims.")(verify)
-app.command(short_help="Check whether references are real, right and not retracted.")(references)
-app.command(short_help="Score how likely sentences are to need a citation.")(worth)
-app.add_typer(library.app, name="library", short_help="Show and manage your library.")
-app.add_typer(retractions, name="retractions", short_help="Know which papers were retracted.")
-app.command(short_help="Trust folders that files from elsewhere name.")(trust)
-app.command(short_help="Start the web application.")(serve)
-app.command(short_help="Start the language server for editors.")(lsp)
-app.command(short_help="Give an assistant your library.")(mcp)
-app.command(short_help="Show how whycite reads a document.")(read)
-app.command(short_help="Show the section structure of documents.")(structure)
 
 
 def _version(show_version: bool) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from whycite.check.findings import CheckedDraft, Finding
+    from whycite.check.proposals import ProposerFactory
     from whycite.check.settings import CheckSettings
+    from whycite.cli.progress import LiveReport
     from whycite.documents import Document
     from whycite.references.report import ReferenceReport
 
@@ -150,89 +153,142 @@ def check(
         raise UserError(
             "--references cannot be used with -, --fix or --format html; whycite references --fix mends references"
         )
-    from whycite.check.detector import load_detector
-    from whycite.check.pipeline import check_draft as check_draft
     from whycite.cli.batch import section_type
-    from whycite.cli.progress import LiveReport, stage_progress
+    from whycite.cli.progress import stage_progress
 
-    sections = [matched_type for name in section or () if (matched_type := section_type(name))]
     errors = _error_console()
-
-    def fails_on(findings: Sequence[Finding], settings: CheckSettings, fixed: Sequence[Finding] = ()) -> bool:
-        """Whether the user asked to fail on one of the findings; one that is fixed no longer needs a citation."""
-        failing_kind = fail_on.value if fail_on else settings.fail_on
-        kinds = (finding.kind for finding in findings if finding not in fixed)
-        return failing_kind in {*kinds, *(problem.rule for finding in findings for problem in finding.problems)}
-
     make_proposer = None
     if pool:
         from whycite.check.proposals import open_chain
 
         with stage_progress(errors) as bar:
             make_proposer = open_chain(pool, prefetch, ranker, variant, bar)
+    run = _CheckRun(
+        drafts=tuple(drafts),
+        format=CheckFormat.json if as_json else format,
+        out=out,
+        threshold=threshold,
+        sections=tuple(matched_type for name in section or () if (matched_type := section_type(name))),
+        all=all,
+        n=n,
+        fix=fix,
+        fail_on=fail_on,
+        worthiness=worthiness,
+        library=library,
+        no_library=no_library,
+        make_proposer=make_proposer,
+        references=references,
+        watch=watch,
+        errors=errors,
+    )
+    if watch:
+        watch_drafts(drafts, run.check_drafts, out, errors)
+    reports, fails = run.check_drafts()
+    if fix:
+        fails = run.fix_drafts(reports, papers, marks or WordMarks.comments, in_place=in_place, yes=yes)
+    if fails:
+        raise typer.Exit(1)
 
-    def check_drafts() -> tuple[list[CheckedDraft], bool]:
+
+@dataclass(frozen=True, slots=True)
+class _CheckRun:
+    """What the user asked for, once its options are known to go together."""
+
+    drafts: tuple[str, ...]
+    format: CheckFormat | None
+    out: str | None
+    threshold: float | None
+    sections: tuple[str, ...]
+    all: bool
+    n: int | None
+    fix: bool
+    fail_on: FailOn | None
+    worthiness: str | None
+    library: str | None
+    no_library: bool
+    make_proposer: ProposerFactory | None  # of the chain that searches a pool; None without --pool
+    references: bool
+    watch: bool
+    errors: Console
+
+    def check_drafts(self) -> tuple[list[CheckedDraft], bool]:
         """Check all drafts and report them, text on the terminal as it comes; whether the command fails."""
-        all_settings = [_draft_settings(draft) for draft in drafts]
-        names = [settings.format for settings in all_settings if settings.format]
-        output_format = CheckFormat.json if as_json else format or CheckFormat([*names, "text"][0])
-        if watch and not out:
-            output_format = CheckFormat.text
-        streams = output_format is CheckFormat.text and out in (None, "-") and not fix
+        from whycite.cli.progress import LiveReport, stage_progress
+
+        all_settings = [_draft_settings(draft) for draft in self.drafts]
+        format = self._output_format(all_settings)
+        streams = format is CheckFormat.text and self.out in (None, "-") and not self.fix
         reports: list[CheckedDraft] = []
-        fails = False
-        with stage_progress(errors) as bar:
-            live = LiveReport(bar, errors, streams)
-            for draft, settings in zip(drafts, all_settings, strict=True):
+        with stage_progress(self.errors) as bar:
+            live = LiveReport(bar, self.errors, streams)
+            for draft, settings in zip(self.drafts, all_settings, strict=True):
                 with live.interruptible(draft), draft_errors():
-                    document, texts = _read_draft(draft)
-                    checked = check_draft(
-                        document,
-                        library or settings.library,
-                        threshold=settings.threshold if threshold is None else threshold,
-                        thresholds=settings.thresholds if threshold is None else None,
-                        sections=sections or settings.sections or None,
-                        all=all,
-                        n=n or settings.n or 3,
-                        detector=load_detector(worthiness) if worthiness else None,
-                        use_library=not (no_library or pool),
-                        make_proposer=make_proposer,
-                        ignore_rules=settings.ignore_rules,
-                        texts=texts,
-                        progress=live.progress,
-                        on_findings=live.show,
-                    )
-                reports.append(checked)
-                fails = fails or fails_on(checked.findings, settings)
+                    reports.append(self._check_draft(draft, settings, live))
             live.finish(reports)
         bibliographies = [
-            _check_bibliography(draft, library or settings.library, no_library)
-            for draft, settings in zip(drafts if references else (), all_settings, strict=False)
+            _check_bibliography(draft, self.library or settings.library, self.no_library)
+            for draft, settings in zip(self.drafts if self.references else (), all_settings, strict=False)
         ]
         if streams:
             _show_bibliographies(bibliographies)
-        elif not fix:
-            _write_report(drafts, reports, output_format, out, bibliographies)
+        elif not self.fix:
+            _write_report(self.drafts, reports, format, self.out, bibliographies)
+        fails = any(
+            self._fails_on(checked.findings, settings) for checked, settings in zip(reports, all_settings, strict=True)
+        )
         return reports, fails
 
-    if watch:
-        watch_drafts(drafts, check_drafts, out, errors)
-    reports, fails = check_drafts()
-    if fix:
+    def fix_drafts(
+        self, reports: Sequence[CheckedDraft], papers: str | None, marks: WordMarks, *, in_place: bool, yes: bool
+    ) -> bool:
+        """Write citations into the drafts; whether the command fails for what is left."""
         from whycite.cli.fixing import PaperBacking, fix_draft
         from whycite.documents.word.odfediting import WRITTEN_FORMATS
 
         fails = False
-        for draft, checked in zip(drafts, reports, strict=True):
+        for draft, checked in zip(self.drafts, reports, strict=True):
             settings = _draft_settings(draft)
-            backing = PaperBacking(papers, library or settings.library, use_library=not no_library)
+            backing = PaperBacking(papers, self.library or settings.library, use_library=not self.no_library)
             if checked.document.format in WRITTEN_FORMATS:
-                fixed = fix_word(checked, marks or WordMarks.comments, backing, out=out, in_place=in_place, yes=yes)
+                fixed = fix_word(checked, marks, backing, out=self.out, in_place=in_place, yes=yes)
             else:
                 fixed = fix_draft(checked, _checked_folder(draft), yes, backing)
-            fails = fails or fails_on(checked.findings, settings, fixed)
-    if fails:
-        raise typer.Exit(1)
+            fails = fails or self._fails_on(checked.findings, settings, fixed)
+        return fails
+
+    def _output_format(self, all_settings: Sequence[CheckSettings]) -> CheckFormat:
+        if self.watch and not self.out:
+            return CheckFormat.text
+        names = [settings.format for settings in all_settings if settings.format]
+        return self.format or CheckFormat([*names, "text"][0])
+
+    def _check_draft(self, draft: str, settings: CheckSettings, live: LiveReport) -> CheckedDraft:
+        from whycite.check.detector import load_detector
+        from whycite.check.pipeline import check_draft
+
+        document, texts = _read_draft(draft)
+        return check_draft(
+            document,
+            self.library or settings.library,
+            threshold=settings.threshold if self.threshold is None else self.threshold,
+            thresholds=settings.thresholds if self.threshold is None else None,
+            sections=self.sections or settings.sections or None,
+            all=self.all,
+            n=self.n or settings.n or 3,
+            detector=load_detector(self.worthiness) if self.worthiness else None,
+            use_library=not self.no_library and self.make_proposer is None,
+            make_proposer=self.make_proposer,
+            ignore_rules=settings.ignore_rules,
+            texts=texts,
+            progress=live.progress,
+            on_findings=live.show,
+        )
+
+    def _fails_on(self, findings: Sequence[Finding], settings: CheckSettings, fixed: Sequence[Finding] = ()) -> bool:
+        """Whether the user asked to fail on one of the findings; one that is fixed no longer needs a citation."""
+        failing_kind = self.fail_on.value if self.fail_on else settings.fail_on
+        kinds = (finding.kind for finding in findings if finding not in fixed)
+        return failing_kind in {*kinds, *(problem.rule for finding in findings for problem in finding.problems)}
 
 
 def watch_drafts(
@@ -257,16 +313,16 @@ def watch_drafts(
             read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
         except UserError as error:  # the file may be only half saved: wait for the next change
             say(errors, f"whycite: {printable(shorten_paths(str(error)))}")
-            done = "not checked"
+            outcome = "not checked"
         else:
-            done = f"checked in {time.time() - start:.1f} s"
+            outcome = f"checked in {time.time() - start:.1f} s"
         old = (start - _TIME_RESOLUTION) * 1e9
         folders = {Path(file).parent for file in previous}  # in these, a new file is a change even if it is old
         older_files = {
             file: facts for file, facts in look().items() if Path(file).parent not in folders and facts[0] < old
         }
         now = time.strftime("%H:%M:%S")
-        errors.print(f"{done} at {now}; waiting for changes (press Ctrl-C to stop)")
+        errors.print(f"{outcome} at {now}; waiting for changes (press Ctrl-C to stop)")
         wait_for_change(older_files | previous, look)
 
 

@@ -1,4 +1,4 @@
-"""`whycite fetch`: get the full texts that may be had freely."""
+"""`whycite fetch`: download freely available full texts."""
 
 from __future__ import annotations
 

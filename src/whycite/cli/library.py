@@ -141,7 +141,7 @@ def compact(context: typer.Context, library: LibraryPath = None, as_json: AsJson
 def check(
     context: typer.Context,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make anew what can be: indices, the reading copy, checksums.")
+        bool, typer.Option("--repair", help="Rebuild what can be rebuilt: indices, the reading copy, checksums.")
     ] = False,
     library: LibraryPath = None,
     as_json: AsJson = False,
@@ -161,7 +161,7 @@ def check(
         is_copy = mirrored_address(place) is not None
         for damage in inspection.damage:
             advice = f"delete {place.parent}, and it is copied again" if is_copy else _ADVICE[damage.kind]
-            action = "made anew" if damage.repaired else advice
+            action = "rebuilt" if damage.repaired else advice
             say(console, printable(f"damaged: {damage.file}; {action}"))
         say(console, _verdict(inspection))
     if not inspection.is_sound:
@@ -172,7 +172,7 @@ _ADVICE = {
     "table": "restore the library from a backup, or add your papers to a new one",
     "index": "mend it with: whycite library check --repair",
     "copy": "mend it with: whycite library check --repair",
-    "checksums": "make it anew with: whycite library check --repair",
+    "checksums": "rebuild it with: whycite library check --repair",
     "register": "delete the file, then import the list of retractions again and add your papers again",
 }
 

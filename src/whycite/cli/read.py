@@ -90,7 +90,7 @@ def _show_document(document: Document, console: Console) -> None:
     if document.references:
         say(console, Text("\nReferences", style="bold cyan"))
         notices = look_up(default_path(), document.references)
-        for reference, known in zip(document.references, notices, strict=True):
+        for reference, notice in zip(document.references, notices, strict=True):
             authors = reference.authors[0].split(",")[0] if reference.authors else "?"
             authors += " et al." if len(reference.authors) > 1 else ""
             description = (
@@ -100,8 +100,8 @@ def _show_document(document: Document, console: Console) -> None:
                 console,
                 Text(printable(f"  {reference.id}  "), style="green").append(printable(description), style="default"),
             )
-            if known.status:
-                say(console, Text(printable(known.description), style="bold red"), indent=4)
+            if notice.status:
+                say(console, Text(printable(notice.description), style="bold red"), indent=4)
     for warning in document.warnings:
         say(console, Text(printable(shorten_paths(f"warning: {warning}")), style="yellow"))
 

@@ -225,10 +225,10 @@ def show_references(report: ReferenceReport, console: Console) -> None:
 def _summed_up(report: ReferenceReport, rule: str) -> str:
     """How many references break a rule, and which; "" if none does."""
     keys = [reference.entry.key for reference in report.references if rule in {p.rule for p in reference.problems}]
-    one, several = _SUMMED_UP[rule]
-    what = one if len(keys) == 1 else several.format(number=f"{len(keys):,}")
+    singular, plural = _SUMMED_UP[rule]
+    summary = singular if len(keys) == 1 else plural.format(number=f"{len(keys):,}")
     names = ", ".join(keys[:_MAX_KEYS]) + (" …" if len(keys) > _MAX_KEYS else "")
-    return f"{what}: {names}" if keys else ""
+    return f"{summary}: {names}" if keys else ""
 
 
 def _show_reference(reference: CheckedReference, problems: list[ReferenceProblem], console: Console) -> None:

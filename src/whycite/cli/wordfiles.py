@@ -109,6 +109,9 @@ def write_verdicts(document: Document, verdicts: Sequence[CitationVerdict], out:
     target = _target(draft, out, in_place=False)
     data = _read(draft)
     content, comments = comment_verdicts(document, data, verdicts, datetime.now(UTC))
+    if not comments:
+        say(console, printable(f"{shorten_paths(draft)}: nothing to write; no citation could be checked."))
+        return
     _write(target, content, draft, data, in_place=False)
     say(console, printable(f"{shorten_paths(draft)}: {count(comments, 'comment')} in {shorten_paths(str(target))}."))
 

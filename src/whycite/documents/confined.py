@@ -130,7 +130,7 @@ def _piped_bytes(path: str) -> bytes | None:
     try:
         file = Path(path)
         return file.read_bytes() if file.exists() and not file.is_file() and not file.is_dir() else None
-    except (OSError, ValueError):  # told when it is read
+    except (OSError, ValueError):  # reported when it is read
         return None
 
 

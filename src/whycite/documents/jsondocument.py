@@ -152,8 +152,8 @@ def _reference_json(reference: Reference) -> ReferenceJson:
         result["pmid"] = reference.pmid
     if reference.isbn:
         result["isbn"] = reference.isbn
-    if known := publication_fields(reference.publication):
-        result["publication"] = known
+    if publication := publication_fields(reference.publication):
+        result["publication"] = publication
     return result
 
 

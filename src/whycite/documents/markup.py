@@ -13,6 +13,7 @@ from whycite.documents.model import SentenceKind
 from whycite.text.wordlists import load_tables
 
 __all__ = [
+    "EQUATION",
     "POINTER",
     "DraftOutline",
     "InclusionLimit",
@@ -115,6 +116,7 @@ class Stretch:
         return self._source_starts[part] + position - self._starts[part] if self._source_starts else 0
 
 
+EQUATION = "EQUATION"  # placeholder for a formula that does not read as words
 POINTER = "REF"  # placeholder for what a cross-reference prints
 _PATTERNS = load_tables(__name__)
 _POINTER_PREFIX = re.compile(rf"(?:{'|'.join(_PATTERNS['pointer_prefixes'])})[-:]", re.IGNORECASE)
@@ -230,8 +232,8 @@ class DraftOutline:
             return first
         if _NUMBERED.match(first.text):
             return None
-        between = self._events[1 : self._events.index(second)]
-        names = [event.prose.text for event in between if isinstance(event, _OutlineBlock)]
+        events_between = self._events[1 : self._events.index(second)]
+        names = [event.prose.text for event in events_between if isinstance(event, _OutlineBlock)]
         alone = len(names) <= _MAX_NAMES and not any(text.endswith(_STOPS) for text in names)
         return first if alone and (second.level == 1 or _SECTION_NAME.fullmatch(second.text)) else None
 

@@ -275,12 +275,13 @@ def _members(folder: Folder, format: str | None) -> Iterator[FolderMember]:
     names = folder.names()
     candidates = names if format in {None, "latex"} else []
     projects = {posixpath.dirname(name) for name in candidates if name.lower().endswith(_TEX_SUFFIXES)}
+    outermost = {project for project in projects if not projects.intersection(_ancestors(project)) - {project}}
     listed_projects: set[str] = set()
     for name in list_drafts(folder, sorted(names, key=_sort_key)):
         project = next((ancestor for ancestor in _ancestors(name) if ancestor in projects), None)
         if project is not None and project not in listed_projects:
             listed_projects.add(project)
-            yield FolderMember(project, is_project=True, alone=len(projects) == 1)
+            yield FolderMember(project, is_project=True, alone=len(outermost) == 1)
         if project is None or _is_separate_paper(name, project):
             yield FolderMember(name, is_project=False, alone=False)
 

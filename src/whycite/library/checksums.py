@@ -61,13 +61,13 @@ class Seal:
 def seal(library: Path, commit: Commit) -> None:
     """List the files of the tables with their checksums; a file that was listed before keeps its checksum."""
     previous = read_seal(library)
-    known = previous.files if previous is not None else {}
-    verified = _read_stamps(library)[0] if known else time.time()  # what was listed before is not read again
+    sealed_files = previous.files if previous is not None else {}
+    verified = _read_stamps(library)[0] if sealed_files else time.time()  # what was listed before is not read again
     files: dict[str, str] = {}
     stamps: dict[str, FileStamp] = {}
     for name, file in _table_files(library):
         with suppress(FileNotFoundError):
-            digest = known.get(name) or digest_file(file)
+            digest = sealed_files.get(name) or digest_file(file)
             files[name], stamps[name] = digest, (*_size_and_time(file), digest)
     content: dict[str, Any] = {"commit": asdict(commit), "files": files}
     with atomic_write(library / _SEAL) as target:
@@ -101,13 +101,13 @@ def read_seal(library: Path) -> Seal | None:
 def verify_files(library: Path) -> None:
     """Raise an error if a file of the tables is not what was written; a file that is gone is LanceDB's concern."""
     if damaged := damaged_files(library, trust_stamps=True):
-        more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        remainder = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         remedy = (
             "see what can be done with: whycite library check"
             if mirrored_address(library) is None
             else f"delete {library.parent}, and it is copied again"  # later copies have links to the same files
         )
-        raise UserError(f"{library / damaged[0]}{more}: damaged (its checksum differs); {remedy}")
+        raise UserError(f"{library / damaged[0]}{remainder}: damaged (its checksum differs); {remedy}")
 
 
 def damaged_files(library: Path, trust_stamps: bool = False) -> list[str]:
@@ -118,7 +118,7 @@ def damaged_files(library: Path, trust_stamps: bool = False) -> list[str]:
     sealed = read_seal(library)
     if sealed is None:
         return []
-    verified, known = _read_stamps(library)
+    verified, known_stamps = _read_stamps(library)
     present: dict[str, FileStamp] = {}
     for name, digest in sealed.files.items():
         with suppress(FileNotFoundError):
@@ -128,10 +128,10 @@ def damaged_files(library: Path, trust_stamps: bool = False) -> list[str]:
     damaged = []
     for name, stamp in present.items():
         with suppress(FileNotFoundError):
-            if not (trust_stamps and known.get(name) == stamp) and digest_file(library / name) != stamp[2]:
+            if not (trust_stamps and known_stamps.get(name) == stamp) and digest_file(library / name) != stamp[2]:
                 damaged.append(name)
     stamps = {name: stamp for name, stamp in present.items() if name not in damaged}
-    if stamps != known or not (trust_stamps or is_small):
+    if stamps != known_stamps or not (trust_stamps or is_small):
         with suppress(UserError):  # the library may be read-only
             _write_stamps(library, verified if trust_stamps else time.time(), stamps)
     return damaged

@@ -311,7 +311,7 @@ def _portable(encoder: Encoder) -> Encoder | str:
 
 
 def _extract_portion(
-    portion: _Portion, format: str | None, known: NDArray[np.int64], expected_version: str
+    portion: _Portion, format: str | None, known_documents: NDArray[np.int64], expected_version: str
 ) -> Iterator[_ExtractedDocument]:
     """The documents of a portion with their evidence, but for those that the library has."""
     installed_version = version("whycite")
@@ -320,23 +320,23 @@ def _extract_portion(
             f"a machine of the cluster has whycite {installed_version}, this one {expected_version}; "
             "install the same version on all of them"
         )
-    last = None if portion.limit is None else portion.delivered + portion.limit
+    end = None if portion.limit is None else portion.delivered + portion.limit
     for number, document in enumerate(_reader().read(portion.path, format, members=portion.members)):
-        if number == last:
+        if number == end:
             return
         if number in portion.fatal and number >= portion.delivered:
             yield _ExtractedDocument(unreadable(document.path, f"ended its process {_ATTEMPTS} times"), [])
         elif number >= portion.delivered:
-            yield _extraction(document, known)
+            yield _extraction(document, known_documents)
 
 
-def _extraction(document: Document, known: NDArray[np.int64]) -> _ExtractedDocument:
+def _extraction(document: Document, known_documents: NDArray[np.int64]) -> _ExtractedDocument:
     from whycite.library.writer import content_hash
 
     digest = identifier(content_hash(document))
-    position = int(np.searchsorted(known, digest))
+    position = int(np.searchsorted(known_documents, digest))
     labelled = label(document)
-    if position < len(known) and known[position] == digest:
+    if position < len(known_documents) and known_documents[position] == digest:
         return _ExtractedDocument(labelled, None)
     try:
         return _ExtractedDocument(labelled, extract(labelled))
@@ -347,10 +347,10 @@ def _extraction(document: Document, known: NDArray[np.int64]) -> _ExtractedDocum
 
 
 def _encode_texts(encoder: Encoder | str, name: str, texts: list[str]) -> Vectors:
-    own = load_encoder(encoder, threads=1) if isinstance(encoder, str) else encoder
-    if own.name != name:
-        raise UserError(f"a machine of the cluster has the encoder {own.name}, this one {name}; install the same")
-    return own.encode(texts)
+    loaded = load_encoder(encoder, threads=1) if isinstance(encoder, str) else encoder
+    if loaded.name != name:
+        raise UserError(f"a machine of the cluster has the encoder {loaded.name}, this one {name}; install the same")
+    return loaded.encode(texts)
 
 
 @cache

@@ -121,7 +121,7 @@ def compact(path: Path | str | None) -> tuple[int, int]:
         index(store, everything=True)
         store.save()
         prune(store, everything=True)
-        write_copy(store, anew=True)
+        write_copy(store, from_scratch=True)
         seal(store.path, store.commit)
     return size_before, Library.open(place).info().bytes
 
@@ -331,12 +331,12 @@ class Inspection:
 def inspect(path: Path | str | None, *, repair: bool = False) -> Inspection:
     """Read all files of a library and compare them with their checksums.
 
-    `repair` makes anew what follows from the tables: indices, the reading copy and the list of checksums.
+    `repair` rebuilds what follows from the tables: indices, the reading copy and the list of checksums.
     """
     place = Path(path).expanduser() if path is not None else default_path()
     with plain_errors(place):
         damage = _find_table_damage(place)
-        if any(found.kind == "table" for found in damage):  # it may not even open
+        if any(entry.kind == "table" for entry in damage):  # it may not even open
             return Inspection(str(place), _sealed_files(place), None, tuple(damage))
         store = _open_existing(place)
         damage += _find_other_damage(store)
@@ -402,13 +402,13 @@ def _is_register_damaged(register: Path) -> bool:
 
 
 def _repair(store: Store, damage: list[Damage]) -> list[Damage]:
-    """Make anew what can be."""
-    kinds = {found.kind for found in damage}
+    """Rebuild what can be rebuilt."""
+    kinds = {entry.kind for entry in damage}
     store.roll_back()
-    broken = [found.file for found in damage if found.kind == "index"]
+    broken = [entry.file for entry in damage if entry.kind == "index"]
     for name in {Path(file).parts[0].removesuffix(".lance") for file in broken}:
-        for entry in store[name].list_indices():
-            store[name].drop_index(entry.name)
+        for broken_index in store[name].list_indices():
+            store[name].drop_index(broken_index.name)
     if broken:
         index(store)
         store.save()
@@ -416,8 +416,8 @@ def _repair(store: Store, damage: list[Damage]) -> list[Damage]:
         for file in broken:  # of versions that some reader may still have open
             (store.path / file).unlink(missing_ok=True)
     if kinds & {"index", "copy"}:
-        write_copy(store, anew=True)
+        write_copy(store, from_scratch=True)
     if "checksums" in kinds:
         forget_seal(store.path)
     seal(store.path, store.commit)
-    return [replace(found, repaired=found.kind != "register") for found in damage]
+    return [replace(entry, repaired=entry.kind != "register") for entry in damage]

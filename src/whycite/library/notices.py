@@ -70,17 +70,19 @@ def load_notices(plain: Mapping[str, Any]) -> PaperNotices:
 
 def known_notices(reference: Reference, registered: Mapping[int, PaperNotices], ids: Collection[int]) -> PaperNotices:
     """What a reference says itself, and what is registered under one of its ids."""
-    known = stated(reference)
+    notices = stated(reference)
     for id in sorted(registered.keys() & ids):
-        known = known.merge(registered[id])
-    return known
+        notices = notices.merge(registered[id])
+    return notices
 
 
 def look_up(library: Path, references: Sequence[Reference]) -> list[PaperNotices]:
     """What references say themselves, and what the register of a library knows of them by their identifiers."""
     ids = [version_ids(reference) for reference in references]
     registered = read_notices(library, set().union(*ids))
-    return [known_notices(reference, registered, own) for reference, own in zip(references, ids, strict=True)]
+    return [
+        known_notices(reference, registered, paper_ids) for reference, paper_ids in zip(references, ids, strict=True)
+    ]
 
 
 def version_ids(reference: Reference) -> set[int]:
@@ -91,17 +93,17 @@ def version_ids(reference: Reference) -> set[int]:
 
 def read_notices(library: Path, papers: Collection[int]) -> dict[int, PaperNotices]:
     """What is registered of papers by id; those of which nothing is known are left out."""
-    known: dict[int, PaperNotices] = {}
+    notices: dict[int, PaperNotices] = {}
     if not papers:
-        return known
+        return notices
     with read_register(library, "notices") as register:
         query = (
             "SELECT paper, kind, doi, date, reason, source FROM papers JOIN notices ON notices.id = notice "
             "WHERE paper IN ({ids}) ORDER BY date, id"
         )
         for paper, *fields in select_ids(register, query, papers) if register else ():
-            known[paper] = known.get(paper, PaperNotices()).merge(_notices(fields))
-    return known
+            notices[paper] = notices.get(paper, PaperNotices()).merge(_notices(fields))
+    return notices
 
 
 def registered_papers(library: Path) -> set[int]:
@@ -134,9 +136,9 @@ NoticeEntry = tuple[Collection[int], PaperNotices]
 
 def _document_entries(document: Document) -> Iterator[NoticeEntry]:
     for reference in (document.paper, *document.references, *document.amended):
-        known = stated(reference)
-        if known != PaperNotices() and (key := paper_key(reference)):
-            yield [identifier(key)], known
+        notices = stated(reference)
+        if notices != PaperNotices() and (key := paper_key(reference)):
+            yield [identifier(key)], notices
 
 
 def _notices(fields: list[str]) -> PaperNotices:
@@ -161,19 +163,19 @@ def _delete(register: sqlite3.Connection, origin: str) -> None:
 
 
 def _insert(register: sqlite3.Connection, origin: str, entries: Iterable[NoticeEntry]) -> None:
-    [[last]] = register.execute("SELECT coalesce(max(id), 0) FROM notices")
+    [[last_number]] = register.execute("SELECT coalesce(max(id), 0) FROM notices")
     rows: list[tuple[object, ...]] = []
     papers: list[tuple[int, int]] = []
     themselves: set[int] = set()
-    for ids, known in entries:
-        for notice in known.notices:
-            number = last + len(rows) + 1
+    for ids, paper_notices in entries:
+        for notice in paper_notices.notices:
+            number = last_number + len(rows) + 1
             rows.append((number, origin, notice.kind, notice.doi, notice.date, notice.reason, notice.source))
             papers += [(paper, number) for paper in ids]
-        if known.itself_notice:
+        if paper_notices.itself_notice:
             themselves.update(ids)
     if themselves:
-        number = last + len(rows) + 1
+        number = last_number + len(rows) + 1
         rows.append((number, origin, _ITSELF.kind, "", "", "", ""))
         papers += [(paper, number) for paper in themselves]
     register.executemany("INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?)", rows)

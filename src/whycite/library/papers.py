@@ -206,6 +206,8 @@ class KnownPapers:
             self._versions[paper].add(version)
 
     def _rows(self, versions: Collection[int]) -> list[dict[str, Any]]:
+        if not versions:
+            return []
         columns = [name for name in _COLUMNS if name in self._papers.schema.names]
         rows: list[dict[str, Any]] = rows_by_id(self._papers, "id", sorted(versions), columns).to_pylist()
         return sorted(rows, key=lambda row: row["id"])

@@ -256,7 +256,7 @@ def _copy(storage: _Storage, snapshot: Mapping[str, Any], home: Path, place: Pat
     """Copy a snapshot to a folder, which appears when it is whole."""
     home.mkdir(parents=True, exist_ok=True)
     staging = home / f".{uuid4().hex}"
-    known, local_parts = _local_files(home)
+    local_files, local_parts = _local_files(home)
     verified = time.time()
     try:
         files = _files_of(snapshot)
@@ -265,7 +265,7 @@ def _copy(storage: _Storage, snapshot: Mapping[str, Any], home: Path, place: Pat
                 raise UserError(f"{storage.address}: names a file outside of the library ({file.name})")
             target = staging / file.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if (twin := known.get((file.parts, file.changed))) is not None:
+            if (twin := local_files.get((file.parts, file.changed))) is not None:
                 with suppress(OSError):  # no links on this disk, or just dropped by another process
                     status = twin.stat()
                     if (status.st_size, status.st_mtime_ns) == (file.size, file.changed):

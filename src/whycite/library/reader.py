@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from whycite.documents.model import Reference
 from whycite.documents.references.notices import PaperStatus, may_state_notice
-from whycite.errors import UserError
+from whycite.errors import NoLibrary
 from whycite.library.checksums import read_seal
 from whycite.library.notices import PaperNotices, known_notices, read_notices, registered_papers, stated, version_ids
 from whycite.library.papers import KnownPapers, complete_reference, reference_of
@@ -94,7 +94,7 @@ class Library:
         place = Path(path).expanduser() if path is not None else default_path()
         store = open_store(place)
         if store is None or store.commit.number == 1:
-            raise UserError(f"{place}: no library here yet; create one with: whycite add FOLDER")
+            raise NoLibrary(f"{place}: no library here yet; create one with: whycite add FOLDER")
         return cls(store)
 
     @property
@@ -142,12 +142,12 @@ class Library:
         rows = self.snapshot.all_rows("documents", columns)
         rows = rows.sort_by([("path", "ascending"), ("key", "ascending"), ("id", "ascending")])
         documents = rows.to_pylist()
-        known = read_notices(self.path, registered_papers(self.path) & {row["paper"] for row in documents})
+        notices = read_notices(self.path, registered_papers(self.path) & {row["paper"] for row in documents})
         stated_by_title = {row["paper"]: stated(Reference("", title=row["title"])) for row in documents}
         return (
             LibraryDocument(
                 content_hash=row.pop("hash"),
-                status=stated_by_title[paper].merge(known.get(paper, PaperNotices())).status,
+                status=stated_by_title[paper].merge(notices.get(paper, PaperNotices())).status,
                 **row,
             )
             for row in documents
@@ -263,8 +263,11 @@ class Library:
             | (self.snapshot.versions_of([self.snapshot.paper_of(identifier(key))]) if key else set())
             for reference, key in zip(references, keys, strict=True)
         ]
-        registered = read_notices(self.path, {id for own in ids for id in own})
-        return [known_notices(reference, registered, own) for reference, own in zip(references, ids, strict=True)]
+        registered = read_notices(self.path, {id for paper_ids in ids for id in paper_ids})
+        return [
+            known_notices(reference, registered, paper_ids)
+            for reference, paper_ids in zip(references, ids, strict=True)
+        ]
 
     @_with_plain_errors
     def support(self, ids: Sequence[int]) -> dict[int, int]:
@@ -354,15 +357,15 @@ class Library:
         """Documents by id; those without a title have their path instead."""
         if unread := {*documents} - self._sources.keys():
             self._read_sources(self.snapshot.rows_by_id("documents", "id", unread, _SOURCE_COLUMNS))
-        known = {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
-        notices = read_notices(self.path, {paper for _, paper in known.values()})  # these may change at any time
+        stored = {document: self._sources[document] for document in sorted({*documents}) if document in self._sources}
+        notices = read_notices(self.path, {paper for _, paper in stored.values()})  # these may change at any time
         statuses = {
             document: stated(Reference("", title=source.title)).merge(notices.get(paper, PaperNotices())).status
-            for document, (source, paper) in known.items()
+            for document, (source, paper) in stored.items()
         }
         return {
             document: replace(source, status=status) if (status := statuses[document]) else source
-            for document, (source, _) in known.items()
+            for document, (source, _) in stored.items()
         }
 
     def _read_sources(self, rows: pa.Table) -> None:
@@ -473,7 +476,7 @@ def _paper(
     """The paper of these rows, the first of which stands for it."""
     complete = complete_reference([reference_of(row) for row in versions])
     ids = {id for row in versions for id in (row["id"], *_pmid_ids(row["pmid"]))}
-    known = known_notices(complete, registered, ids)
+    notices = known_notices(complete, registered, ids)
     items = [names[row["id"]] for row in versions if row["id"] in names]
     return Paper(
         key=versions[0]["key"],
@@ -487,8 +490,8 @@ def _paper(
         pmid=complete.pmid,
         isbn=complete.isbn,
         publication=complete.publication,
-        status=known.status,
-        notices=known.notices,
+        status=notices.status,
+        notices=notices.notices,
         citation_key=next((item.key for item in items if item.key), ""),
         address=next((item.address for item in items if item.address), ""),
     )

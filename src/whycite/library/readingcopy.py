@@ -344,16 +344,14 @@ _SMALL_HEAP = 16 << 20  # bytes; smaller heaps are rewritten at any waste, since
 _STAGING = ".making"
 
 
-def write_copy(store: Store, anew: bool = False) -> None:
-    """Write the copy of the store's commit if it is missing, reusing previous heaps unless `anew` is true."""
+def write_copy(store: Store, from_scratch: bool = False) -> None:
+    """Write the copy of the store's commit if it is missing, reusing previous heaps unless `from_scratch` is true."""
     folder = copy_folder(store.path, store.commit)
-    previous = None if anew else _latest_copy(store)
+    previous = None if from_scratch else _latest_copy(store)
     if previous is not None and previous.folder == folder:
         return
-    columns = {
-        name: [column for column in names if column in store[name].schema.names]
-        for name, names in RECORD_COLUMNS.items()
-    }
+    existing = {name: set(store[name].schema.names) for name in RECORD_COLUMNS}
+    columns = {name: [column for column in names if column in existing[name]] for name, names in RECORD_COLUMNS.items()}
     reusable = {
         name: rows
         for name, rows in (previous.rows if previous else {}).items()

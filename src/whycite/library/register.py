@@ -149,8 +149,8 @@ def forget_item_documents(library: Path, documents: Collection[int]) -> None:
 def record_addresses(library: Path, addresses: Mapping[str, str]) -> None:
     """Record the addresses of items by name; nothing is written if all are known."""
     with read_register(library, "addresses") as register:
-        known = dict(register.execute("SELECT item, address FROM addresses")) if register else {}
-    if rows := sorted(addresses.items() - known.items()):
+        recorded = dict(register.execute("SELECT item, address FROM addresses")) if register else {}
+    if rows := sorted(addresses.items() - recorded.items()):
         with change_register(library) as register:
             register.executemany("INSERT OR REPLACE INTO addresses VALUES (?, ?)", rows)
 

@@ -67,10 +67,10 @@ def import_list(path: Path | str | None, file: Path | str) -> ImportReport:
     place = Path(path).expanduser() if path is not None else default_path()
     kinds: Counter[str] = Counter()
     entries = _entries(_read_rows(Path(file)), kinds)
-    first = next(entries, None)
-    if first is None:
+    first_entry = next(entries, None)
+    if first_entry is None:
         raise UserError(f"{file}: no notices in this file")
-    replace_list(place, _NAME, chain([first], entries))
+    replace_list(place, _NAME, chain([first_entry], entries))
     skipped = kinds.pop(_SKIPPED, 0)
     return ImportReport(dict(kinds), skipped, _affected_papers(place))
 

@@ -308,8 +308,8 @@ def paper_rows(
 
 
 def _publication_text(reference: Reference) -> str | None:
-    known = publication_fields(reference.publication)
-    return storable_text(json.dumps(known, ensure_ascii=False)) if known else None
+    fields = publication_fields(reference.publication)
+    return storable_text(json.dumps(fields, ensure_ascii=False)) if fields else None
 
 
 def search_text(reference: Reference) -> str:

@@ -148,4 +148,4 @@ def _cite_title(proposal: Proposal) -> str:
     title = " ".join(paper.title.split()) or "(no title)"
     shown = title if len(title) <= _MAX_TITLE else f"{title[:_MAX_TITLE].rsplit(' ', 1)[0]} …"
     new = "" if proposal.in_bibliography else " (adds it to the bibliography)"
-    return f"Cite {proposal.key}: {shown}, {byline(paper)}{new}"
+    return f"Cite {proposal.key}: {', '.join(filter(None, (shown, byline(paper))))}{new}"

@@ -99,8 +99,8 @@ class CheckingServer(LanguageServer):
         if self._server_engine is None:
             keep_caches_open(self)
         options = params.initialization_options if isinstance(params.initialization_options, dict) else {}
-        known = {name.name for name in fields(LspSettings)}
-        chosen: dict[str, Any] = {name: value for name, value in options.items() if name in known}
+        names = {field.name for field in fields(LspSettings)}
+        chosen: dict[str, Any] = {name: value for name, value in options.items() if name in names}
         if isinstance(chosen.get("library"), str):
             chosen["library"] = Path(chosen["library"]).expanduser()
         self.settings = replace(self.settings, **chosen)

@@ -50,13 +50,13 @@ def citation_context(text: str, offset: int, format: str) -> CitationContext | N
     """The citation at the cursor; None if there is none. Nothing is read: the markup around it is not complete."""
     pattern = _PATTERNS.get(format)
     line_start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    before = text[max(line_start, offset - _REACH) : offset]
-    match = pattern.search(before) if pattern else None
+    line_text = text[max(line_start, offset - _REACH) : offset]
+    match = pattern.search(line_text) if pattern else None
     if match is None:
         return None
     typed = match["typed"]
     return CitationContext(
-        offset - len(typed), offset, typed, _claim(text, offset - len(before) + match.start(), offset)
+        offset - len(typed), offset, typed, _claim(text, offset - len(line_text) + match.start(), offset)
     )
 
 
@@ -87,11 +87,11 @@ def completion_items(
     for number, proposal in enumerate(proposals):
         shown.add(proposal.key)
         yield _proposal_item(proposal, context.typed, span, f"0{number:03}", uri)
-    wanted = fold(context.typed).split()
+    typed_words = fold(context.typed).split()
     matching = (
         reference
         for reference, text in zip(document.references, _searched_texts(document.references), strict=True)
-        if reference.id not in shown and all(word in text for word in wanted)
+        if reference.id not in shown and all(word in text for word in typed_words)
     )
     for number, reference in enumerate(sorted(matching, key=lambda entry: _order(entry, context.typed))[:_MAX_ENTRIES]):
         yield types.CompletionItem(

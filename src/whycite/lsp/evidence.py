@@ -181,13 +181,13 @@ def describe_reference(bench: Workbench, check: DraftCheck, key: str, claim_plac
     times = "once" if len(citing) == 1 else f"{len(citing)} times"
     quotes = "".join(f"\n- {_escaped(sentence.text)}" for sentence in citing[:_MAX_SENTENCES])
     parts.append(f"Cited {times} in this draft:\n{quotes}" if citing else "Not cited in this draft.")
-    if known := bench.engine(check.main).library_citations(reference, _MAX_SENTENCES):
-        times = "once" if known.places == 1 else f"{known.places} times"
+    if citations := bench.engine(check.main).library_citations(reference, _MAX_SENTENCES):
+        times = "once" if citations.places == 1 else f"{citations.places} times"
         quotes = "".join(
             f"\n- {_escaped(text)} ({_escaped(source.title)}{f', {source.facts}' if source.facts else ''})"
-            for text, source in known.sentences
+            for text, source in citations.sentences
         )
-        by = "one article" if known.documents == 1 else f"{known.documents} articles"
+        by = "one article" if citations.documents == 1 else f"{citations.documents} articles"
         parts.append(f"Cited {times} by {by} of your library:\n{quotes}")
     if reference.abstract:
         abstract = " ".join(reference.abstract.split())

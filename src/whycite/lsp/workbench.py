@@ -299,8 +299,8 @@ class TextMap:
         """The position of an offset; one beyond the text is its end."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
-        before = self.text[self._starts[line] : offset]
-        return Position(line, len(before) if before.isascii() else self._units(before))
+        line_text = self.text[self._starts[line] : offset]
+        return Position(line, len(line_text) if line_text.isascii() else self._units(line_text))
 
     def range(self, start: int, end: int) -> Range:
         """The range between two offsets."""

@@ -327,10 +327,10 @@ def missing_citation(finding: Finding, n: int) -> MissingCitation:
 
 def mentioned_problems(findings: Sequence[Finding]) -> list[CitedPaperProblem]:
     """The papers with problems that a draft cites, each where it is cited first."""
-    first: dict[tuple[str, str], tuple[Finding, CitationProblem]] = {}
+    first_mentions: dict[tuple[str, str], tuple[Finding, CitationProblem]] = {}
     for finding in findings:
         for problem in finding.problems:
-            first.setdefault((problem.key, problem.rule), (finding, problem))
+            first_mentions.setdefault((problem.key, problem.rule), (finding, problem))
     return [
         {
             "file": finding.file,
@@ -339,7 +339,7 @@ def mentioned_problems(findings: Sequence[Finding]) -> list[CitedPaperProblem]:
             "rule": problem.rule,
             "message": problem.message,
         }
-        for finding, problem in first.values()
+        for finding, problem in first_mentions.values()
     ]
 
 

@@ -69,11 +69,11 @@ class _Toolbox:
     ) -> replies.CiteReply:
         """Find papers in the user's library to cite for a claim, each with sentences that cite it or that it says.
 
-        The best comes first. `fits` is the chance that a paper fits by itself; it need not fall along the list.
+        The best comes first. `fits` is the chance that a paper fits by itself, and need not fall from one to the next.
         """
-        asked = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
+        described_claim = Claim(claim, section_type=parse_section_type(section) if section else None, year=year_max)
         engine = self._engines.usual()
-        recommendations, fits = engine.recommend(asked, n)
+        recommendations, fits = engine.recommend(described_claim, n)
         papers = [
             replies.recommended_paper(
                 paper, engine.file_of(paper.paper.key) if paper.passages else "", self._tokens // 2
@@ -393,9 +393,9 @@ class _ToolServer(MCPServer[Any]):
 
     def _refuse_unknown(self, name: str, arguments: dict[str, Any]) -> None:
         schema = self._tool_input_schema(name)
-        known = [] if schema is None else list(schema["properties"])
-        if schema is not None and (unknown := [argument for argument in arguments if argument not in known]):
-            raise ToolError(f"{name}: unknown argument '{unknown[0]}'; choose from: {', '.join(known)}")
+        names = [] if schema is None else list(schema["properties"])
+        if schema is not None and (unknown := [argument for argument in arguments if argument not in names]):
+            raise ToolError(f"{name}: unknown argument '{unknown[0]}'; choose from: {', '.join(names)}")
 
 
 def _tell(message: str) -> None:

@@ -108,12 +108,12 @@ def check_bibliography(
 ) -> ReferenceReport:
     """Check entries that were read, beside what is known of each of them."""
     this_year = (today or date.today()).year
-    between = problems_between(bibliography)
+    problems_by_position = problems_between(bibliography)
     checked = []
     for position, (entry, paper) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
         compared, agrees = compare_records(entry.reference, paper.records, paper.source)
         # Of two entries with one DOI, the one that a record confirms is right.
-        problems = [p for p in between.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
+        problems = [p for p in problems_by_position.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
             problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
@@ -224,12 +224,12 @@ def _additions(reference: Reference, family: Sequence[Reference], source: str) -
     names_preprint = is_preprint(own_doi) if own_doi else is_preprint_reference(reference)
     missing = "" if own_doi else preprint if names_preprint else published
     if missing and not (names_preprint and reference.arxiv):
-        known = next(record for record in family if normalise_doi(record.doi) == missing)
-        is_edition = has_many_dois(missing) and bool(reference.year and known.year) and reference.year != known.year
-        if names_preprint or (venues_agree(reference.venue, known.venue) and not is_edition):
+        record = next(record for record in family if normalise_doi(record.doi) == missing)
+        is_edition = has_many_dois(missing) and bool(reference.year and record.year) and reference.year != record.year
+        if names_preprint or (venues_agree(reference.venue, record.venue) and not is_edition):
             yield ReferenceProblem("missing-doi", "doi", f"the DOI is {missing}, says {source}", correction=missing)
         else:  # of the same paper, perhaps, but not for certain
-            which = f"{known.venue}, {known.year}" if is_edition else known.venue
+            which = f"{record.venue}, {record.year}" if is_edition else record.venue
             yield ReferenceProblem("missing-doi", "doi", f"the DOI may be {missing} of “{which}”, says {source}")
     if names_preprint and published:
         yield ReferenceProblem("published-version", "doi", f"published as {published}, says {source}")

@@ -141,7 +141,7 @@ def authors_agree(authors: Sequence[str], recorded_authors: Sequence[str]) -> st
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """A journal or a conference that can be told by its name or its DOIs."""
+    """A journal or a conference that can be recognised by its name or its DOIs."""
 
     label: str
     doi: re.Pattern[str] | None
@@ -183,7 +183,7 @@ def venues_agree(venue: str, recorded_venue: str) -> bool:
         return True
     if len({tuple(_OTHER_EVENT.findall(text.lower())) for text in texts}) > 1:
         return False
-    if any(all(known.is_named(text) for text in texts) for known in VENUES):
+    if any(all(candidate.is_named(text) for text in texts) for candidate in VENUES):
         return True
     bare, recorded_bare = _without_event(words), _without_event(recorded_words)
     events = bare != words, recorded_bare != recorded_words
@@ -230,7 +230,7 @@ def _is_shortened(short: str, word: str) -> bool:
 
 
 def _is_among(author: str, authors: Sequence[str]) -> bool:
-    return any(_same_person(author, listed) for listed in authors)
+    return any(_same_person(author, other_author) for other_author in authors)
 
 
 def _is_no_person(author: str) -> bool:

@@ -26,7 +26,7 @@ _FIELD_START = re.compile(r"\s*=\s*([{\"])")
 _INDENT = re.compile(r"(\r?\n[ \t]*)[A-Za-z][\w-]*\s*=")
 _CLOSING = {"{": "}", '"': '"'}
 _CONTEXT = 3  # lines around a change in a diff
-_WINDOW = 200  # lines that are compared with each other at once
+_WINDOWS = (12, 200)  # lines that are compared with each other at once: few if that is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +263,15 @@ def _line_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_LineChang
     """Where lines differ, looked for in windows: comparing all lines of a large file with all others takes minutes."""
     start = new_start = 0
     while start < len(old) or new_start < len(new):
-        window, new_window = old[start : start + _WINDOW], new[new_start : new_start + _WINDOW]
-        match = SequenceMatcher(None, window, new_window, autojunk=False).get_matching_blocks()[0]
-        if match.a or match.b or not match.size:
-            yield _LineChange(start, start + match.a, new_start, new_start + match.b)
+        if start < len(old) and new_start < len(new) and old[start] == new[new_start]:
+            start, new_start = start + 1, new_start + 1
+            continue
+        for size in _WINDOWS:
+            window, new_window = old[start : start + size], new[new_start : new_start + size]
+            match = SequenceMatcher(None, window, new_window, autojunk=False).get_matching_blocks()[0]
+            if match.size >= _CONTEXT:
+                break
+        yield _LineChange(start, start + match.a, new_start, new_start + match.b)
         start, new_start = start + match.a + match.size, new_start + match.b + match.size
 
 

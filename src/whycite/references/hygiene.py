@@ -167,14 +167,14 @@ def _identifiers_differ(entry: Entry) -> Iterator[ReferenceProblem]:
     archive = (_value(entry, "archiveprefix") or _value(entry, "eprinttype")).lower()
     texts = {name: _value(entry, name)[:_MAX_SEARCHED] for name in _ARXIV_NAMES}
     texts["eprint"] = f"arXiv:{texts['eprint']}" if archive == "arxiv" else ""
-    found = {name: match[1] for name, text in texts.items() if (match := _ARXIV_NUMBER.search(text))}
+    numbers = {name: match[1] for name, text in texts.items() if (match := _ARXIV_NUMBER.search(text))}
     doi, linked_doi = (normalise_doi(_value(entry, name)) for name in ("doi", "url"))
     if "10.48550/" in doi and (number := normalise_arxiv(doi)):
-        found["doi"] = number
-    for name, number in found.items():
-        first, first_number = next(iter(found.items()))
+        numbers["doi"] = number
+    for name, number in numbers.items():
+        first_name, first_number = next(iter(numbers.items()))
         if number != first_number:
-            message = f"arXiv id {first_number} in the field {first}, but {number} in the field {name}"
+            message = f"arXiv id {first_number} in the field {first_name}, but {number} in the field {name}"
             yield ReferenceProblem("identifiers-differ", name, message)
             return
     is_part = doi.startswith(linked_doi) or linked_doi.startswith(doi)  # one of them may be ""
@@ -386,8 +386,8 @@ def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProb
         earlier = by_key.setdefault(entry.key, entry)
         if earlier is not entry:
             same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
-            what = "the same entry stands" if same else "another entry has this key"
-            yield position, ReferenceProblem("doubled-key", "", f"{what} on line {earlier.line} of {earlier.file}")
+            reason = "the same entry stands" if same else "another entry has this key"
+            yield position, ReferenceProblem("doubled-key", "", f"{reason} on line {earlier.line} of {earlier.file}")
 
 
 def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:

@@ -90,7 +90,7 @@ _RULES = (
     ReferenceRule("uncited", "note", "the entry is never cited"),
 )
 REFERENCE_RULES = {rule.id: rule for rule in _RULES}
-COMMON_RULES = frozenset({"uncited", "no-identifier"})  # true of many entries, so told of all together
+COMMON_RULES = frozenset({"uncited", "no-identifier"})  # true of many entries, so reported once for all of them
 
 
 @dataclass(frozen=True, slots=True)

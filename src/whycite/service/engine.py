@@ -9,6 +9,7 @@ from whycite import structure
 from whycite.check.findings import CheckedDraft, Finding, Proposal
 from whycite.cite.recommendations import Claim, Recommendation, answer_fits
 from whycite.documents.model import Document, Reference, Section, Sentence
+from whycite.errors import NoLibrary
 from whycite.library.paths import library_exists
 from whycite.references.checking import PaperKnowledge, library_knowledge
 from whycite.service.papers import PaperLookup
@@ -90,9 +91,12 @@ class Engine(PaperLookup):
         sentence = replace(neighbour, text=claim, citations=(), note_citations=())
         sections = document.sections or (Section("", 1),)
         draft = structure.label(replace(document, sentences=(*document.sentences, sentence), sections=sections))
-        proposer = Proposer(draft, CachedEncoder(load_encoder()), library, n)
         index = len(draft.sentences) - 1
-        proposals = proposer.propose([index])
+        encoder = CachedEncoder(load_encoder())
+        try:
+            proposals = Proposer(draft, encoder, library, n).propose([index])
+        except NoLibrary:  # it was created, but nothing was added yet
+            proposals = Proposer(draft, encoder, None, n).propose([index])
         return list(proposals[index].papers) if index in proposals else []
 
     def recommend(self, claim: Claim, n: int) -> tuple[list[Recommendation], float | None]:
@@ -106,5 +110,5 @@ class Engine(PaperLookup):
 
     def knowledge(self, references: Sequence[Reference]) -> list[PaperKnowledge]:
         """What the library knows of the papers of references."""
-        library = self._current.library() if library_exists(self._current.path) else self._current.stated_path
+        library = self._current.library_if_any() or self._current.stated_path
         return library_knowledge(references, library)

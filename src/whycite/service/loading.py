@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from whycite.cite.recommendations import DEFAULT_METHOD, Method, load_method
-from whycite.errors import MissingExtra, UserError
+from whycite.errors import MissingExtra, NoLibrary, UserError
 from whycite.library.paths import default_path, library_state, mirrored_address
 
 if TYPE_CHECKING:
@@ -71,6 +71,13 @@ class CurrentLibrary:
     def library(self) -> Library:
         """The library at its last commit."""
         return self._refresh().library
+
+    def library_if_any(self) -> Library | None:
+        """The library at its last commit; None if nothing was added to it yet."""
+        try:
+            return self.library()
+        except NoLibrary:
+            return None
 
     def library_if_open(self) -> Library | None:
         """The library at its last commit if it was opened before; opening it may take longer than the question."""

@@ -94,9 +94,9 @@ class PaperLookup:
     def ready(self, document: Document) -> OpenDocument:
         """A paper, ready for any number of claims."""
         with self._lock:
-            known, opened = self._open_papers.get(document.path, (None, None))
+            opened_document, opened = self._open_papers.get(document.path, (None, None))
             # Files change, and those of two people who ask a server may have the same path.
-            if opened is None or known != document:
+            if opened is None or opened_document != document:
                 opened = open_document(document)
                 self._open_papers[document.path] = document, opened
                 if len(self._open_papers) > _MAX_OPEN:

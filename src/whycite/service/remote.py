@@ -364,11 +364,11 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Lines that end with a line feed; httpx also ends them at separators such as U+2028, which texts contain."""
     parts: list[bytes] = []
     for block in blocks:
-        first, *others = block.split(b"\n")
-        parts.append(first)
-        for other in others:
+        begin, *rest = block.split(b"\n")
+        parts.append(begin)
+        for part in rest:
             yield b"".join(parts)
-            parts = [other]
+            parts = [part]
 
 
 class Engines:

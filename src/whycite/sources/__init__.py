@@ -3,7 +3,7 @@
 - `taking`: adds items of any source to a library, only those that changed, and keeps their citation keys.
 - `zotero`: the user's Zotero library, from a copy of its database or over its local interface.
 - `bibfiles`: bibliographies whose entries name their files, as JabRef, Mendeley and Zotero export them.
-- `fetching`: full texts that may be had freely; `openaccess` says where.
+- `fetching`: freely available full texts; `openaccess` says where they are.
 """
 
 from __future__ import annotations

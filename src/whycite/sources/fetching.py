@@ -141,7 +141,7 @@ def _readable_file(file: Path) -> Path | None:
         if read(file).sentences:
             return file
     except UserError:
-        pass  # told as a file without readable text
+        pass  # reported as a file without readable text
     file.unlink(missing_ok=True)
     return None
 

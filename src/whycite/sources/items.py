@@ -32,7 +32,7 @@ class SourceItem:
     reference: Reference  # what the source knows of the paper
     key: str = ""  # by which the user cites it
     files: tuple[Path, ...] = ()  # full texts, best first
-    warnings: tuple[str, ...] = ()  # what is told if no file has text
+    warnings: tuple[str, ...] = ()  # what is reported if no file has text
     address: str = ""  # by which the source's plug-ins for word processors cite it
 
     @property

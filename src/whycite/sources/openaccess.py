@@ -1,4 +1,4 @@
-"""Where the full text of a paper may be had freely, best first: JATS, LaTeX, TEI, and PDF if nothing else is there.
+"""Where the full text of a paper is freely available, best first: JATS, LaTeX, TEI, and PDF if nothing else is there.
 
 Each place is asked only if those before it had nothing. Identifiers are sent, or the title if there are none.
 """

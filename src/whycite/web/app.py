@@ -25,7 +25,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from whycite.errors import Busy, MissingExtra, UserError
+from whycite.errors import Busy, MissingExtra, NoLibrary, UserError
 from whycite.service.loading import CurrentLibrary, LazyLoader, load_documents, load_questions
 from whycite.web import pages, uploads
 from whycite.web.api import check, collections, library, librarypapers, projects, questions
@@ -56,6 +56,7 @@ _SLOW_THREADS = 2  # for requests that read whole documents
 _SLOW_WAITING = 16
 _RETRY_AFTER = "10"  # seconds until another writer may have finished
 _MAX_MISTAKES = 3  # validation errors in a sentence
+_EMPTY_LIBRARY = "Your library is empty. Add papers on the page Library, or with: whycite add FOLDER"
 _MAX_ERRORS = 100  # validation errors to list
 _RESULT_NAME = re.compile(r"(?<=[a-z])Json\b")
 _API = "/api/"
@@ -149,6 +150,7 @@ def assemble(settings: ServerSettings) -> tuple[Application, Server]:
     app.include_router(pages.router)
     pages.mount(app)
     app.add_exception_handler(Busy, _busy)
+    app.add_exception_handler(NoLibrary, _no_library)
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(MissingExtra, _mistake)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -216,6 +218,10 @@ def _problem_response(
 
 async def _mistake(_: Request, error: Exception) -> Response:
     return _problem_response(422, str(error))
+
+
+async def _no_library(_: Request, error: Exception) -> Response:
+    return _problem_response(422, _EMPTY_LIBRARY)  # its own words name a folder, which is no help on a page
 
 
 async def _busy(_: Request, error: Exception) -> Response:

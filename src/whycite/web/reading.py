@@ -208,7 +208,7 @@ def _read_batch(folder: str, start: int, alive: Callable[[], None]) -> list[Docu
 
 def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]:
     """The documents of a folder, followed by a warning for every file in an unknown format."""
-    from whycite.documents.reading import stream
+    from whycite.documents.reading import FORMAT_HINT, stream  # the web pages have no such option
 
     seen_paths: set[str] = set()
     try:
@@ -217,7 +217,7 @@ def _stream_folder(folder: str, alive: Callable[[], None]) -> Iterator[Document]
             seen_paths.add(document.path)
             yield document
     except UserError as error:
-        yield _unreadable_document(folder, str(error))
+        yield _unreadable_document(folder, str(error).replace(FORMAT_HINT, ""))
     names = sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
     if not seen_paths:  # else a bibliography belongs to what was read
         for name in names:

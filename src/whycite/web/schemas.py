@@ -271,6 +271,7 @@ class ProjectFileEntry(TypedDict):
     name: str
     size: int
     title: str  # of the paper in it, once it was read; empty if it has none, or several
+    problem: str  # why a paper has no text; empty if it has, or was not read yet
 
 
 class ProjectAnswer(ProjectSummary):

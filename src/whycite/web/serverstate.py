@@ -201,4 +201,5 @@ def receive_uploads(files: Sequence[UploadFile], max_files: int) -> list[Upload]
     """The uploaded files under safe names; raises a Problem if there are none or too many."""
     if not 0 < len(files) <= max_files:
         raise Problem(422, f"Upload between 1 and {max_files} files at once, not {len(files)}.")
-    return [Upload(safe_name(file.filename or "file"), file.file) for file in files]
+    # Browsers send a quotation mark in a name as %22.
+    return [Upload(safe_name((file.filename or "file").replace("%22", '"')), file.file) for file in files]

@@ -173,6 +173,8 @@ def test_the_numbers_of_a_reference_manager_go_on_counting(tmp_path: Path, shape
     assert text.endswith("3. Kaiser, Walter (1988). Sleep of bees. Journal of Rest.\n")
     [inserted] = re.findall(r"<w:ins [^>]*><w:r>.*?</w:ins>", part(fixed.content).partition("Cats sleep")[0])
     assert ("superscript" in inserted) == (shape == "raised")
+    (tmp_path / "fixed.docx").write_bytes(fixed.content)
+    assert [len(s.citations) for s in read(tmp_path / "fixed.docx").sentences if "bees" in s.text] == [1]
 
 
 def test_a_paper_that_a_numbered_list_has_is_cited_by_its_number(tmp_path: Path) -> None:
@@ -240,6 +242,18 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, body: str, key: str, rea
     fixed = insert_citations(check_by_words(draft, key=key), data, NOW)
     assert fixed.content == data
     assert [reason in refusal.reason for refusal in fixed.refused] == [True]
+
+
+def test_nothing_is_inserted_into_a_draft_that_cites_in_footnotes(tmp_path: Path) -> None:
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    note = paragraph(zotero_field([DOE, KAISER], "Jane Doe and Max Roe, Old Work, 2001."))
+    draft = tmp_path / "draft.docx"
+    draft.write_bytes(
+        docx(BODY + paragraph("Dogs rest.", mark), {"word/footnotes.xml": f'<w:footnote w:id="2">{note}</w:footnote>'})
+    )
+    fixed = insert_citations(check_by_words(draft, key="Kaiser1988", known=True), draft.read_bytes(), NOW)
+    assert [refusal.reason for refusal in fixed.refused] == ["the draft cites in footnotes; add the note by hand"]
+    assert fixed.content == draft.read_bytes()
 
 
 def test_a_file_that_changed_since_is_not_written_to(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from whycite.check.findings import CheckedDraft
 from whycite.check.reporting import github, html, sarif
-from whycite.check.reporting.messages import draft_places, message, need_phrase
+from whycite.check.reporting.messages import byline, draft_places, message, need_phrase
 from whycite.cite.recommendations import Evidence
-from whycite.library import SourceDocument
+from whycite.library import Paper, SourceDocument
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,19 @@ def test_a_rule_is_the_reason_instead_of_the_worthiness(checked: CheckedDraft) -
     assert '"rule": "previous-work: reports earlier work"' in html.report([one])
     assert "needs-citation, 80%, previous-work" in one._repr_html_()
     assert '"rule": ""' in html.report([checked])
+
+
+@pytest.mark.parametrize(
+    ("authors", "year", "venue", "expected"),
+    [
+        (("Doe, J.",), 2010, "Nature", "Doe (2010), Nature"),
+        ((), 2010, "", "(2010)"),
+        ((), None, "Nature", "Nature"),
+        (("Doe, J.", "Roe, R."), None, "", "Doe and Roe"),
+        ((), None, "", ""),
+    ],
+)
+def test_what_is_unknown_of_a_paper_is_left_out(
+    authors: tuple[str, ...], year: int | None, venue: str, expected: str
+) -> None:
+    assert byline(Paper("k", "T", authors, year, venue, None)) == expected

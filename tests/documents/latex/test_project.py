@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whycite.documents import Document
+from whycite.documents import Document, read
 from whycite.documents.latex import READER, find_main
 from whycite.documents.sources import DiskFolder, MemoryFolder, Source
 
@@ -105,6 +105,18 @@ def test_bibliography_by_name(read_latex: Read, command: str) -> None:
     assert document.by_id["a"].title == "On A"
     assert document.by_id["a"].authors == ("Doe, Jane",)
     assert not any("no entry" in warning for warning in document.warnings)
+
+
+def test_a_bibliography_beside_the_folder_of_the_only_project(tmp_path: Path) -> None:
+    """What an archive of a project with chapters becomes when the bibliography is sent along."""
+    (tmp_path / "paper" / "chapters").mkdir(parents=True)
+    main = r"\documentclass{article}\begin{document}\input{chapters/one}\bibliography{refs}\end{document}"
+    (tmp_path / "paper" / "main.tex").write_text(main)
+    (tmp_path / "paper" / "chapters" / "one.tex").write_text(r"Bees sleep \cite{a}.")
+    (tmp_path / "refs.bib").write_text("@misc{a, title={Sleep}}")
+    document = read(tmp_path)
+    assert document.warnings == ()
+    assert document.by_id["a"].title == "Sleep"
 
 
 def test_bibliography_in_the_text_and_beside_it(read_latex: Read) -> None:

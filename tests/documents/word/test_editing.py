@@ -15,7 +15,7 @@ from tests.wordfiles import MANAGERS, docx, paragraph, run, word_sources_part
 from whycite.documents.model import Reference
 from whycite.documents.word import package, read_package
 from whycite.documents.word.editing import TextInsertion, WordComment, WordEditor
-from whycite.documents.word.package import Package
+from whycite.documents.word.package import Package, rewrite_package
 from whycite.documents.xmltree import Node, parse_tree, plain_text
 from whycite.errors import UserError
 
@@ -197,6 +197,35 @@ def test_a_comment_on_a_note_is_at_its_mark() -> None:
     assert word.add_comment(WordComment(word.text.index("It is"), len(word.text) - 1, "Needs one."))
     assert commented_text(word.result()) == {"Needs one.": "."}
     assert not word.insert(TextInsertion(len(word.text) - 2, " (X)"))
+
+
+def test_a_strict_document_gets_a_strict_relation() -> None:
+    strict = "http://purl.oclc.org/ooxml"
+    data = docx(paragraph("Bees rest."))
+    parts = {}
+    for name in ("_rels/.rels", "word/_rels/document.xml.rels", "word/document.xml", "word/styles.xml"):
+        text = part(data, name).replace(
+            "http://schemas.openxmlformats.org/wordprocessingml/2006", f"{strict}/wordprocessingml"
+        )
+        text = text.replace("http://schemas.openxmlformats.org/officeDocument/2006", f"{strict}/officeDocument")
+        parts[name] = text.encode()
+    draft = editor(rewrite_package(data, parts))
+    assert draft.text == "Bees rest.\n"
+    assert draft.add_comment(WordComment(0, 10, "Needs a citation."))
+    relations = part(draft.result(), "word/_rels/document.xml.rels")
+    assert f'Type="{strict}/officeDocument/relationships/comments"' in relations
+    assert not editor(draft.result()).add_comment(WordComment(0, 10, "Needs a citation."))
+
+
+def test_an_empty_list_of_comments_with_many_names_is_filled() -> None:
+    names = " ".join(f'xmlns:n{n}="http://example.org/names-of-one-more-extension-of-word/{n}"' for n in range(80))
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    relation = '<Relationship Id="c" Type="http://x/relationships/comments" Target="comments.xml"/></Relationships>'
+    data = docx(paragraph("Bees rest."), {"word/comments.xml": f"<w:comments {names} {space}/>"})
+    relations = part(data, "word/_rels/document.xml.rels").replace("</Relationships>", relation)
+    draft = editor(rewrite_package(data, {"word/_rels/document.xml.rels": relations.encode()}))
+    assert draft.add_comment(WordComment(0, 10, "Needs a citation."))
+    assert "Needs a citation." in part(draft.result(), "word/comments.xml")
 
 
 def test_a_damaged_file_is_not_written_to() -> None:

@@ -6,8 +6,11 @@ import io
 import json
 import time
 import zipfile
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr, unescape
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +20,7 @@ from tests.thoroughness import examples
 from tests.wordfiles import (
     MANAGERS,
     docx,
+    endnote_field,
     field,
     paragraph,
     run,
@@ -25,6 +29,7 @@ from tests.wordfiles import (
 )
 from whycite.documents import read
 from whycite.documents.model import Document, Reference
+from whycite.documents.references.reader import normalise_pages
 from whycite.documents.sources import MemoryFolder, Source
 from whycite.documents.word import READER, flow, read_package
 from whycite.documents.word.package import Package
@@ -93,6 +98,112 @@ def test_a_field_without_data_is_linked_by_what_it_shows() -> None:
     assert [draft.by_id[key].title for key in draft.sentences[0].cited_keys] == ["Busy bees need rest, too"]
 
 
+def test_much_data_of_endnote_stands_in_several_fields_and_its_numbers_are_links() -> None:
+    works = [replace(SMITH, id=str(n), title=f"Rest of {n} insects", doi="") for n in range(2, 40)]
+    instruction = endnote_field(works, "").partition(" ADDIN EN.CITE ")[2].partition("</w:instrText>")[0]
+    xml = unescape(instruction).encode()
+    cuts = (0, len(xml) // 3, len(xml) // 2, len(xml))
+    chunks = [base64.b64encode(xml[start:end]).decode() for start, end in pairwise(cuts)]
+    inner = "".join(
+        f'<w:r><w:fldChar w:fldCharType="begin"><w:fldData>{chunk}\r\n</w:fldData></w:fldChar></w:r><w:r><w:instrText> '
+        'ADDIN EN.CITE.DATA </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+        for chunk in chunks
+    )
+    link = field(' HYPERLINK \\l "_ENREF_2" \\o "Smith, 2010 #2" ', "2-39")
+    whole = field(" ADDIN EN.CITE ", "[#]", chunks[-1], inner).replace(run("[#]"), run("[") + link + run("]"))
+    draft = document(docx(paragraph("Insects rest ", whole, ".")))
+    assert [r.title for r in draft.references] == [work.title for work in works]
+    [sentence] = draft.sentences
+    assert (sentence.text, len(sentence.cited_keys)) == ("Insects rest [2-39].", len(works))
+
+
+def test_citations_that_mendeley_cite_keeps_in_a_part_of_its_own() -> None:
+    tags = ("MENDELEY_CITATION_ad45ebab-9586", "MENDELEY_CITATION_v3_e30")
+    cited = {
+        "id": "f2",
+        "itemData": {"type": "article-journal", "title": KAISER.title, "author": [{"family": "Kaiser"}]},
+    }
+    stored = [
+        {"citationID": tags[0], "citationItems": [cited]},
+        {"citationID": "MENDELEY_CITATION_b", "citationTag": tags[1], "citationItems": [cited]},
+    ]
+    value = quoteattr(json.dumps(stored))
+    property = f'<we:property name="MENDELEY_CITATIONS" value={value}/>'
+    part = f"<we:webextension><we:properties>{property}</we:properties></we:webextension>"
+    controls = [
+        f'<w:sdt><w:sdtPr><w:tag w:val="{tag}"/></w:sdtPr><w:sdtContent>{run("[1]")}</w:sdtContent></w:sdt>'
+        for tag in (*tags, "MENDELEY_CITATION_gone")
+    ]
+    body = "".join(paragraph("Bees sleep ", control, ".") for control in controls)
+    draft = document(docx(body, {"word/webextensions/webextension1.xml": part}))
+    assert [s.cited_keys for s in draft.sentences] == [("Kaiser",)] * 3  # the last by the number that it shows
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("(", ")"), ("", "")])
+def test_typed_numbers_among_those_of_a_reference_manager(opening: str, closing: str) -> None:
+    def number(text: str) -> str:
+        raised = '<w:vertAlign w:val="superscript"/>' if not opening else ""
+        return run(f"{opening}{text}{closing}", raised)
+
+    def cited(works: list[Reference], text: str) -> str:
+        return zotero_field(works, "[#]").replace(run("[#]"), number(text))
+
+    body = (
+        paragraph(
+            "Bees sleep ", cited([KAISER], "1"), ". Flies rest ", cited([SMITH], "2"), ". They dance in 10 m", run("2")
+        )
+        + paragraph(
+            "Cats purr ", cited([KAISER, SMITH], "1,2"), ". Dogs rest ", number("2"), ". Ants march ", number("3"), "."
+        )
+        + paragraph("References", style="Heading1")
+        + paragraph(f"1. Kaiser W, Lee B. {KAISER.title}. 1995.", style="Bibliography")
+        + paragraph(f"2. Smith A. {SMITH.title}. 2010.", style="Bibliography")
+        + paragraph("3. Doe J. Ants on the march. 2001.", style="Bibliography")
+    )
+    keys = [[c.keys for c in s.citations] for s in document(docx(body)).sentences]
+    assert keys[:2] == [[("Kaiser1995",)], [("Smith2010",)]]
+    assert keys[2] == []
+    assert keys[3:] == [[("Kaiser1995", "Smith2010")], [("Smith2010",)], [()]]
+
+
+def test_a_chapter_in_citavi_has_the_year_of_its_book() -> None:
+    def control(placeholder: object) -> str:
+        packed = base64.b64encode(json.dumps(placeholder).encode()).decode()
+        return f"<w:sdt><w:sdtContent>{field(f'ADDIN CitaviPlaceholder{{{packed}}}', '[1]')}</w:sdtContent></w:sdt>"
+
+    book = {"$id": "21", "Title": "Insects", "Year": "2016", "Editors": [{"$id": "22", "LastName": "Manning"}]}
+    pages = "<sp><n>2</n><os>2</os></sp><ep><os>6</os></ep><os>2-6</os>"
+    person = {"$id": "9", "FirstName": "Jan", "Particle": "van der", "LastName": "Berg"}
+    chapter = {"$id": "3", "Title": "Sleep", "Authors": [person], "ParentReference": book, "PageRange": pages}
+    later = {
+        "$id": "4",
+        "Title": "Rest",
+        "Authors": [{"$ref": "9"}],
+        "ParentReference": {"$ref": "21"},
+        "Year": "[In press]",
+    }
+    entries = [{"ReferenceId": "a", "Reference": chapter}, {"ReferenceId": "b", "Reference": later}]
+    draft = document(docx(paragraph("Bees sleep ", control({"$id": "1", "Entries": entries}), ".")))
+    first, second = draft.references
+    assert (first.authors, first.year, first.venue) == (("van der Berg, Jan",), 2016, "Insects")
+    assert first.publication.pages == normalise_pages("2-6")
+    assert (second.authors, second.year, second.venue) == (first.authors, 2016, "Insects")
+
+
+def test_citations_that_endnote_has_not_formatted() -> None:
+    body = paragraph(
+        "Bees sleep {Kaiser, 1995 #17}. Flies rest {see \\Smith, 2010 #18@4;Lee, #19}. A set {a, b} of #3."
+    )
+    entries = paragraph("References", style="Heading1") + paragraph(
+        "Kaiser, W. (1995). Busy bees need rest. Nature, 1, 2."
+    )
+    for draft, keys in ((document(docx(body)), ()), (document(docx(body + entries)), ("ref1",))):
+        assert [[c.keys for c in s.citations] for s in draft.sentences] == [[keys], [()], []]
+        assert draft.sentences[0].without_citations() == "Bees sleep."
+    field_and_text = paragraph(endnote_field([KAISER], "{Kaiser, 1995 #17}"), " found that bees sleep.")
+    assert [c.keys for c in document(docx(field_and_text)).sentences[0].citations] == [("Kaiser1995",)]
+
+
 def test_typed_citations_and_a_typed_list() -> None:
     entries = (
         "Kaiser, W. & Lee, B. Busy bees need rest, too. J. Comp. Physiol. 176, 565-584 (1995).",
@@ -109,6 +220,13 @@ def test_typed_citations_and_a_typed_list() -> None:
     draft = document(docx(body))
     assert [s.cited_keys for s in draft.sentences] == [("1", "2"), ("3",), ()]
     assert [r.year for r in draft.references] == [1995, 2010, 2001]
+    styles = "".join(
+        f'<w:style w:type="character" w:styleId="{id}"><w:name w:val="{id}"/>{more}</w:style>'
+        for id, more in (("cite", f"<w:rPr>{raised}</w:rPr>"), ("own", '<w:basedOn w:val="cite"/>'))
+    )
+    styled = body.replace(raised, '<w:rStyle w:val="own"/>').replace("Heading1", "1")
+    styles += '<w:style w:type="paragraph" w:styleId="1"><w:name w:val="heading 1"/></w:style>'
+    assert [s.cited_keys for s in document(docx(styled, styles=styles)).sentences] == [("1", "2"), ("3",), ()]
 
 
 def test_sections_by_style_by_outline_level_and_by_a_style_of_ones_own() -> None:

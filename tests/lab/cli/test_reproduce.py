@@ -112,7 +112,7 @@ def test_mistakes_are_said_before_anything_is_read(
     assert "give both --tasks and --answers" in said("thesis", "--tasks", papers)
     assert "give --data, or set $WHYCITE_DATA" in said("thesis")
     assert "give a folder of them with --drafts" in said("scope", "--data", papers, "--tables", "8")
-    quick = ("ilciter", "--data", papers, "--quick", "--tables", "2", "--topics", "X=study|S")
+    quick = ("ilciter", "--data", papers, "--quick", "--tables", "2", "--topics", "X=study|S", "--jobs", "1")
     run(*quick, "--out", tmp_path / "out")
     assert "choose another --out" in said(*quick, "--seed", "1")
 

@@ -142,17 +142,17 @@ _HABIT = 3  # citations after stops that show that the draft does so
 def _gap_after_stop(document: Document, texts: Mapping[str, str]) -> str | None:
     """What is between stops and the citations after them; None if the draft cites before stops."""
     gaps: Counter[str] = Counter()
-    before = 0
+    cites_before_stops = 0
     for sentence in document.sentences:
         if sentence.kind != "prose" or not sentence.citations:
             continue
         text, citation = texts.get(sentence.file, ""), sentence.citations[-1]
         ending = text[citation.end : sentence.end].strip()
         stop = _AFTER_STOP.search(text[max(sentence.start, citation.start - _LONGEST_GAP) : citation.start])
-        before += bool(_BEFORE_STOP.fullmatch(ending))
+        cites_before_stops += bool(_BEFORE_STOP.fullmatch(ending))
         if stop and not ending:
             gaps["~" if "~" in stop["gap"] else " " if stop["gap"] else ""] += 1
-    return gaps.most_common(1)[0][0] if gaps.total() >= max(_HABIT, before + 1) else None
+    return gaps.most_common(1)[0][0] if gaps.total() >= max(_HABIT, cites_before_stops + 1) else None
 
 
 # The end of a sentence: stops, then closing quotes, brackets and emphasis.
@@ -294,10 +294,10 @@ def _is_named(text: str, begin: int, stop: int, start: int, end: int) -> bool:
 
 def clause_end(text: str, start: int, end: int) -> int | None:
     """The offset where the clause that needs the citation ends, if the sentence goes on with the authors' own work."""
-    own = (_OWN_CLAUSE if _SUBORDINATE.match(text, start, end) else _CONSEQUENCE).search(text, start, end)
-    if own is None:
+    own_work = (_OWN_CLAUSE if _SUBORDINATE.match(text, start, end) else _CONSEQUENCE).search(text, start, end)
+    if own_work is None:
         return None
-    clause = text[start : own.start()]
+    clause = text[start : own_work.start()]
     if _OWN_WORD.search(clause) or not has_content_words(clause, enough=_MIN_CLAUSE_WORDS):
         return None
     return start + len(clause.rstrip())

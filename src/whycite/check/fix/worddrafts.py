@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,10 +15,9 @@ from whycite.check.fix.edits import Refusal
 from whycite.check.fix.planning import Objection, best_choices, first_objection, possible_places
 from whycite.check.reporting.messages import is_reported, message, problem_message
 from whycite.cite.exports import as_csl
-from whycite.documents.identity import normalise_title
 from whycite.documents.model import Document, Sentence
 from whycite.documents.word.editing import TextInsertion, WordComment
-from whycite.documents.word.flow import FlowParagraph
+from whycite.documents.word.numbering import LABEL, NUMBERED, printed_numbers
 from whycite.documents.word.odfediting import DocumentEditor, open_editor
 from whycite.documents.word.outline import recognise_paragraphs
 
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FixedWord", "comment_findings", "insert_citations"]
 
-_NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d{1,3}(?:[,;\s–-]+\d{1,3})*[\])]?")  # a year is no number of a list
-_LABEL = re.compile(r"\s*(\[?)(\d{1,3})(?!\w)(\]?[.)]?)(\s*)")  # "3D" is none either
 _SCHEMA = "https://github.com/citation-style-language/schema/raw/master/csl-citation.json"
 _MAX_EVIDENCE = 300  # characters of a sentence that a comment quotes
 
@@ -125,7 +121,9 @@ class _CitationWriter:
         self.style = _printed_style(self.document, self.editor.text)
         self.sentences = {(sentence.start, sentence.end): sentence for sentence in self.document.sentences}
         recognise_paragraphs(self.editor.flow, self.editor.text)
-        self.numbers, self.last_number = self._numbers()
+        text, sentences = self.editor.text, self.document.sentences
+        shown = [(text[c.start : c.end], c.keys) for sentence in sentences for c in sentence.citations]
+        self.numbers, self.last_number = printed_numbers(self.editor.flow, text, self.document.references, shown)
 
     def write(self, finding: Finding, proposal: Proposal, objection: Objection) -> tuple[str, str]:
         """Insert the citation of a paper; what was written, and why not if nothing was."""
@@ -134,10 +132,12 @@ class _CitationWriter:
             return "", "the sentence is no longer in the draft"
         if reason := first_objection(sentence, proposal, self.document) or objection(finding, proposal):
             return "", reason
+        if _cites_in_notes(self.document):
+            return "", "the draft cites in footnotes; add the note by hand"
         is_new = proposal.key not in self.document.by_id
         item = self._zotero_item(proposal)
         needs_entry = is_new and item is None
-        if needs_entry and not self._list():
+        if needs_entry and not self.editor.flow.listed:
             return "", "the draft has no reference list to add it to"
         if self.style.numbered and not is_new and item is None and proposal.key not in self.numbers:
             return "", "its number in the reference list is not known"
@@ -158,9 +158,9 @@ class _CitationWriter:
 
     def finish(self) -> bytes:
         """The document with all citations, and the new entries at the end of the reference list."""
-        lines = self._list()
+        lines = self.editor.flow.listed
         if self.entries and lines:
-            label = _LABEL.match(self.editor.text[lines[-1].start : lines[-1].end])
+            label = LABEL.match(self.editor.text[lines[-1].start : lines[-1].end])
             texts = list(self.entries.values())
             if self.style.numbered and not lines[-1].numbered and label:
                 texts = [
@@ -169,41 +169,6 @@ class _CitationWriter:
                 ]
             self.editor.append_paragraphs(lines[-1], texts)
         return self.editor.result()
-
-    def _list(self) -> list[FlowParagraph]:
-        return [line for line in self.editor.flow.paragraphs if line.role == "reference" and line.end > line.start]
-
-    def _numbers(self) -> tuple[dict[str, int], int]:
-        """The numbers that references have in a numbered list, and the highest, which may leave some out.
-
-        A typed list names its references by number. What a manager stores has no numbers: the list that it printed has,
-        and citations of one work.
-        """
-        text, references = self.editor.text, self.document.references
-        numbers = {reference.id: int(reference.id) for reference in references if reference.id.isdecimal()}
-        shown = []
-        for citation in (citation for sentence in self.document.sentences for citation in sentence.citations):
-            if _NUMBERED.fullmatch(words := text[citation.start : citation.end].strip()):
-                shown += (printed := [int(number) for number in re.findall(r"\d+", words)])
-                if len(printed) == len(citation.keys) == 1:
-                    numbers.setdefault(citation.keys[0], printed[0])
-        titles = [normalise_title(reference.title) for reference in references]
-        keys = {title: reference.id for title, reference in zip(titles, references, strict=True) if title}
-        placed: defaultdict[str, set[int]] = defaultdict(set)
-        for position, line in enumerate(self._list(), 1):
-            words = text[line.start : line.end]
-            label = _LABEL.match(words)
-            number = position if line.numbered else int(label[2]) if label else 0
-            entry = f" {normalise_title(words)} "
-            # "Sleep" is a part of "Sleep of bees".
-            title = max((title for title in keys if f" {title} " in entry), key=len, default="")
-            if number and titles.count(title) == 1:
-                placed[keys[title]].add(number)
-            shown.append(number)
-        for key, (first, *others) in placed.items():
-            if not others:  # else nobody knows which of them it is
-                numbers.setdefault(key, first)
-        return numbers, max((*numbers.values(), *shown), default=0)
 
     def _zotero_item(self, proposal: Proposal) -> Mapping[str, Any] | None:
         """The paper as Zotero cites it: as the draft does, or by its address in the user's library.
@@ -238,10 +203,16 @@ class _CitationWriter:
         return self.last_number + [*self.entries, key].index(key) + 1
 
 
+def _cites_in_notes(document: Document) -> bool:
+    """Whether most citations of a draft stand in its footnotes, where none is inserted."""
+    places = [sentence.kind == "footnote" for sentence in document.sentences for _ in sentence.citations]
+    return 2 * sum(places) > len(places)
+
+
 def _printed_style(document: Document, text: str) -> _PrintedStyle:
     """How most citations of a draft look."""
     shown = [text[citation.start : citation.end] for sentence in document.sentences for citation in sentence.citations]
-    numbers = [match for words in shown if (match := _NUMBERED.fullmatch(words.strip()))]
+    numbers = [match for words in shown if (match := NUMBERED.fullmatch(words.strip()))]
     link = "&" if sum(" & " in words for words in shown) >= sum(" and " in words for words in shown) else "and"
     if 2 * len(numbers) <= len(shown) or not numbers:
         return _PrintedStyle(link=link)

@@ -108,7 +108,8 @@ def byline(paper: Paper) -> str:
     """ "Doe et al. (2010), Journal of Things"; unknown parts are left out."""
     families = [author.split(",")[0] for author in paper.authors]
     who = f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
-    return ", ".join(part for part in (f"{who} ({paper.year})" if paper.year else who, paper.venue) if part)
+    who_and_when = " ".join(filter(None, (who, f"({paper.year})" if paper.year else "")))
+    return ", ".join(filter(None, (who_and_when, paper.venue)))
 
 
 def printable(text: str) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from whycite.documents.latex.cursor import LatexFrame, LatexRange, LatexText
+from whycite.documents.markup import EQUATION
 from whycite.text.accents import ACCENTS, MATH_SYMBOLS, SYMBOLS, untex
 from whycite.text.wordlists import load_tables
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DASHES_AND_QUOTES",
-    "EQUATION",
     "QUANTITIES",
     "cite_in_formula",
     "display_text",
@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 
-EQUATION = "EQUATION"  # placeholder for a formula that does not read as words
 _MAX_FORMULA_LENGTH = 60  # characters of source; a longer formula does not read as part of a sentence
 _MAX_FORMULA_END = 200  # characters of labels, spacing and the like after the last sign of a formula
 _FORMULA_END = re.compile(r"(?:\s|[{}]|\\(?:[,;:! ]|\\|nonumber|notag|qed)|\\(?:label|tag)\s*\{[^{}]{0,100}\})*+$")

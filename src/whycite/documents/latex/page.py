@@ -18,7 +18,8 @@ from whycite.documents.latex.commands import (
     VERBATIM,
 )
 from whycite.documents.latex.cursor import LatexRange, LatexText
-from whycite.documents.latex.formulas import EQUATION, cite_in_formula, display_text
+from whycite.documents.latex.formulas import cite_in_formula, display_text
+from whycite.documents.markup import EQUATION
 from whycite.documents.model import SentenceKind
 
 if TYPE_CHECKING:

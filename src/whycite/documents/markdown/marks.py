@@ -20,8 +20,8 @@ from whycite.documents.latex.commands import (
     is_citation,
     looks_like_citation,
 )
-from whycite.documents.latex.formulas import EQUATION, display_text, math_text
-from whycite.documents.markup import POINTER
+from whycite.documents.latex.formulas import display_text, math_text
+from whycite.documents.markup import EQUATION, POINTER
 from whycite.text.accents import SYMBOLS, untex
 
 __all__ = ["CommandReading", "MarkdownToken", "TokenKind", "pair_tokens", "read_role", "read_tex", "tokenise"]

@@ -6,7 +6,8 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-from whycite.documents.latex.formulas import EQUATION, display_text, math_text
+from whycite.documents.latex.formulas import display_text, math_text
+from whycite.documents.markup import EQUATION
 
 __all__ = ["PrintedContent", "TypstNames", "TypstPage", "typst_math"]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from whycite.documents.builder import Prose
-from whycite.documents.latex.formulas import EQUATION
-from whycite.documents.markup import DraftOutline, heading_words
+from whycite.documents.markup import EQUATION, DraftOutline, heading_words
 from whycite.documents.model import SentenceKind
 
 __all__ = ["Purpose", "TypstFrame", "TypstWriter", "content_purpose"]

@@ -34,10 +34,13 @@ __all__ = [
 
 AUTHOR = "whycite"
 INITIALS = "wc"
-_MAIN_SPACES = (
-    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "http://purl.oclc.org/ooxml/wordprocessingml/main",
-)
+# The names of Word's own elements, and how the types of relations begin; the second are those of "Strict Open XML".
+_MAIN_SPACES = {
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main": (
+        "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    ),
+    "http://purl.oclc.org/ooxml/wordprocessingml/main": "http://purl.oclc.org/ooxml/officeDocument/relationships",
+}
 _PREFIX = re.compile(r"""\sxmlns:([\w.-]+)\s*=\s*["']([^"']*)["']""")
 _ROOT = re.compile(r"<[^?!][^>]*>")
 _WHITE = " \t\r\n"
@@ -48,7 +51,6 @@ _NUMBERED = (
     "tblGridChange", "trPrChange", "tcPrChange", "numberingChange", "cellIns", "cellDel", "cellMerge", "bookmarkStart",
 )  # fmt: skip
 _COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
-_RELATION_TYPE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments"
 _CONTENT_TYPES = "[Content_Types].xml"
 
 
@@ -293,7 +295,8 @@ class WordEditor:
         relations = f"{folder}/_rels/{self._main.rpartition('/')[2]}.rels".lstrip("/")
         space = next(space for prefix, space in _spaces(self._source(self._main)) if prefix == self._w)
         root = f'<{self._w}:comments xmlns:{self._w}="{space}">{new}</{self._w}:comments>'
-        relation = f'<Relationship Id="whyciteComments" Type="{_RELATION_TYPE}" Target="comments.xml"/>'
+        type = f"{_MAIN_SPACES[space]}/comments"
+        relation = f'<Relationship Id="whyciteComments" Type="{type}" Target="comments.xml"/>'
         override = f'<Override PartName="/{name}" ContentType="{_COMMENTS_TYPE}"/>'
         return {
             name: f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{root}',
@@ -483,11 +486,11 @@ def _prefix(text: str, path: str) -> str:
 def _inside_root(text: str, content: str) -> str:
     """A part with content before the end of its root element."""
     end = text.rstrip().rfind("</")
-    root = list(_ROOT.finditer(text[:4096]))
-    if end < 0 and root and root[0][0].endswith("/>"):  # an empty root
-        name = re.match(r"<([\w:.-]+)", root[0][0])
+    root = _ROOT.search(text)
+    if end < 0 and root and root[0].endswith("/>"):  # an empty root
+        name = re.match(r"<([\w:.-]+)", root[0])
         assert name is not None
-        return f"{text[: root[0].end() - 2]}>{content}</{name[1]}>{text[root[0].end() :]}"
+        return f"{text[: root.end() - 2]}>{content}</{name[1]}>{text[root.end() :]}"
     return text[:end] + content + text[end:]
 
 

@@ -127,6 +127,11 @@ class Flow:
         """The whole text."""
         return "".join(self._texts)
 
+    @property
+    def listed(self) -> list[FlowParagraph]:
+        """The entries of the reference list."""
+        return [line for line in self.paragraphs if line.role == "reference" and line.end > line.start]
+
     def add(self, text: str, part: str, place: XmlText | Node, run: Node | None, paragraph: Node) -> None:
         """Append the text of a place; anything but an exact `XmlText` stands for it as a whole."""
         if not text or self.is_full:

@@ -10,8 +10,9 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from whycite.documents.identity import normalise_doi, normalise_isbn, normalise_pmid, normalise_title
@@ -32,6 +33,7 @@ __all__ = [
     "csl_items",
     "decode_base64",
     "endnote_items",
+    "mendeley_citations",
     "read_control",
     "read_field",
     "word_sources",
@@ -46,6 +48,7 @@ _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,10};)")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LETTERS = re.compile(r"[\W\d_]+")
+_PAGES = re.compile(r"<os>([^<]{0,40})</os>")  # of Citavi: those of the first page, the last page, and the whole range
 _ENDNOTE_TYPES = {
     "journal article": "article-journal", "book": "book", "edited book": "book", "book section": "chapter",
     "conference paper": "paper-conference", "conference proceedings": "paper-conference", "thesis": "thesis",
@@ -124,8 +127,12 @@ def _readable_key(reference: Reference) -> str:
 
 def csl_items(code: str) -> list[CitedItem]:
     """The works of a citation in CSL-JSON, as Zotero and Mendeley write it; empty if it cannot be read."""
+    return _items(_object(code))
+
+
+def _items(citation: Mapping[str, Any]) -> list[CitedItem]:
     items: list[CitedItem] = []
-    for item in _objects(_object(code), "citationItems"):
+    for item in _objects(citation, "citationItems"):
         stored = item.get("itemData")
         data: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         uris = item.get("uris") or item.get("uri")
@@ -140,18 +147,24 @@ def csl_items(code: str) -> list[CitedItem]:
 
 def _object(code: str) -> Mapping[str, Any]:
     """The JSON object that a text begins with, whatever follows it; empty if it is broken."""
+    value = _json(code)
+    return value if isinstance(value, dict) else {}
+
+
+def _json(code: str) -> Any:
+    """The JSON value that a text begins with, whatever follows it; None if it is broken."""
     depth = 0
     for bracket in _BRACKET.finditer(code):
         depth += (bracket[0] in "[{") - (bracket[0] in "]}")
         if depth > _MAX_DEPTH:
-            return {}
+            return None
         if depth == 0:
             break
     try:
         value, _ = _DECODER.raw_decode(code.lstrip())
     except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value
 
 
 def _objects(record: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -162,22 +175,37 @@ def _objects(record: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, dict)]
 
 
-def decode_base64(text: str) -> str:
-    """The text in a base64 string, as far as it can be decoded."""
-    packed = "".join(text.split()).replace("-", "+").replace("_", "/").rstrip("=")
-    packed = packed[: len(packed) - (len(packed) % 4 == 1)]
-    try:
-        data = base64.b64decode(packed + "=" * (-len(packed) % 4))
-    except (binascii.Error, ValueError):
-        return ""
+def mendeley_citations(root: Node) -> dict[str, list[CitedItem]]:
+    """The works of the citations that Mendeley Cite keeps in a part of its own, by the tags of their controls."""
+    works: dict[str, list[CitedItem]] = {}
+    for property in root.descend("property"):
+        if property.get("name") == "MENDELEY_CITATIONS":
+            for citation in _objects({"citations": _json(property.get("value"))}, "citations"):
+                items = _items(citation)
+                works |= {str(citation[name]): items for name in ("citationID", "citationTag") if name in citation}
+    return works
+
+
+def decode_base64(*chunks: str) -> str:
+    """The text in base64 strings, each a piece of it with an end of its own, as far as they can be decoded."""
+    data = b"".join(map(_base64_bytes, chunks))
     encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-8"
     return data.decode(encoding, "replace").removeprefix("\ufeff")
 
 
-def endnote_items(code: str, data: str) -> list[CitedItem]:
-    """The works of an EndNote citation, from its instruction or from the data beside it."""
+def _base64_bytes(text: str) -> bytes:
+    packed = "".join(text.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    packed = packed[: len(packed) - (len(packed) % 4 == 1)]
+    try:
+        return base64.b64decode(packed + "=" * (-len(packed) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def endnote_items(code: str, data: Sequence[str]) -> list[CitedItem]:
+    """The works of an EndNote citation, from its instruction or from the pieces of data beside it."""
     start = code.find("<EndNote")
-    xml = code[start:] if start >= 0 else decode_base64(data)
+    xml = code[start:] if start >= 0 else decode_base64(*data)
     root = parse_tree(_BARE_AMPERSAND.sub("&amp;", _CONTROL.sub("", xml)), "").root if xml else None
     return [_endnote_item(cite) for cite in (root.descend("Cite") if root else ())]
 
@@ -248,27 +276,37 @@ def citavi_items(code: str) -> list[CitedItem]:
         identity = str(entry.get("ReferenceId") or work.get("Id") or "")
         if not identity and not work:
             continue
+        book = resolve(work.get("ParentReference"))  # of a chapter
         people = [resolve(name) for name in _objects(work, "Authors") or _objects(work, "Editors")]
         journal = resolve(work.get("Periodical"))
+        dates = (_value(record, name) for record in (work, book) for name in ("Year", "YearResolved", "Date"))
+        pages = work.get("PageRange")  # as a record, or as XML in a text
+        printed = _value(pages, "OriginalString") if isinstance(pages, dict) else _PAGES.findall(str(pages or ""))[-1:]
         type = _CITAVI_TYPES.get(str(work.get("ReferenceType", "")).lower(), "")
         title, subtitle = _value(work, "Title"), _value(work, "Subtitle")
         reference = Reference(
             "",
             title=f"{title}: {subtitle}" if title and subtitle else title,
             authors=tuple(filter(None, map(_citavi_name, people))),
-            year=year_of(_value(work, "Year") or _value(work, "YearResolved") or _value(work, "Date")),
-            venue=_value(journal, "Name") or _value(journal, "StandardAbbreviation"),
+            year=next(filter(None, map(year_of, dates)), None),
+            venue=_value(journal, "Name") or _value(journal, "StandardAbbreviation") or _value(book, "Title"),
             doi=normalise_doi(_value(work, "Doi")),
             pmid=normalise_pmid(_value(work, "PubMedId")),
             isbn=normalise_isbn(_value(work, "Isbn")) if type == "book" else "",
-            publication=Publication(type=type, volume=_value(work, "Volume"), issue=_value(work, "Number")),
+            publication=Publication(
+                type=type,
+                volume=_value(work, "Volume"),
+                issue=_value(work, "Number"),
+                pages=normalise_pages("".join(printed)),
+            ),
         )
         items.append(CitedItem(f"citavi {identity}", reference))
     return items
 
 
 def _citavi_name(names: Mapping[str, Any]) -> str:
-    return person(_value(names, "LastName"), f"{_value(names, 'FirstName')} {_value(names, 'MiddleName')}")
+    last = f"{_value(names, 'Particle')} {_value(names, 'LastName')}"
+    return person(last.strip(), f"{_value(names, 'FirstName')} {_value(names, 'MiddleName')}")
 
 
 def _value(record: Mapping[str, Any], name: str) -> str:
@@ -340,7 +378,8 @@ _CITATION = re.compile(r"CITATION\s+(.*)", re.DOTALL | re.IGNORECASE)
 _SWITCH = re.compile(r'\\(\w)\s*("[^"]*"|[^\s\\]*)')
 _CONTENTS = re.compile(r"(?:TOC|INDEX|TOA)\b")
 _FORMULA = re.compile(r"(?:EQ|EMBED\s+Equation)\b")
-_MENDELEY_CONTROL = "MENDELEY_CITATION_v3_"
+_MENDELEY_CONTROL = "MENDELEY_CITATION_"
+_MENDELEY_DATA = f"{_MENDELEY_CONTROL}v3_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,8 +394,8 @@ class WordField:
 PLAIN_FIELD = WordField("text")
 
 
-def read_field(instruction: str, data: str = "") -> WordField:
-    """What a field is by its instruction and the data beside it."""
+def read_field(instruction: str, data: Sequence[str] = ()) -> WordField:
+    """What a field is by its instruction and the pieces of data beside it."""
     code = instruction.strip()
     if citation := _CSL_CITATION.match(code):
         return WordField("citation", tuple(csl_items(code[citation.end() :])))
@@ -380,10 +419,11 @@ def _tags(arguments: str) -> list[str]:
     return [tag for tag in (first, *more) if tag]
 
 
-def read_control(tag: str) -> WordField:
-    """What a content control is by its tag."""
+def read_control(tag: str, stored: Mapping[str, Sequence[CitedItem]] = MappingProxyType({})) -> WordField:
+    """What a content control is by its tag; `stored` has the works of Mendeley's citations by their tags."""
     if tag.startswith(_MENDELEY_CONTROL):
-        return WordField("citation", tuple(csl_items(decode_base64(tag.removeprefix(_MENDELEY_CONTROL)))))
+        data = decode_base64(tag.removeprefix(_MENDELEY_DATA)) if tag.startswith(_MENDELEY_DATA) else ""
+        return WordField("citation", tuple(csl_items(data) or stored.get(tag, ())))
     if tag.startswith(("MENDELEY_BIBLIOGRAPHY", "CitaviBibliography")):
         return WordField("bibliography")
     return PLAIN_FIELD

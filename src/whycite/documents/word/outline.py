@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from statistics import mode
 
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import find_markers, split_references
 from whycite.documents.markup import DraftOutline, heading_words, is_references_heading
-from whycite.documents.model import Document, Reference, SentenceKind
+from whycite.documents.model import Document, Marker, Reference, SentenceKind
 from whycite.documents.plain import NUMBER, read_blocks
 from whycite.documents.references.printed import parse_list
 from whycite.documents.word.flow import MAX_CITATIONS, MAX_PARAGRAPHS, MAX_TEXT, Flow, FlowCitation, FlowParagraph
 from whycite.documents.word.managers import CitedWorks
+from whycite.documents.word.numbering import NUMBERED, printed_numbers
 
 __all__ = ["build_document", "recognise_paragraphs"]
 
@@ -24,6 +26,8 @@ _MAX_TITLE = 250  # characters
 _MAX_HEADING = 100  # characters of a bold line that is a heading
 _MAX_FRONT = 12  # paragraphs between title and text that may be authors and addresses
 _MAX_ITEMS = 100  # items of a list in one paragraph, so that none grows without limit
+# What EndNote leaves in the text until it formats a citation: {Kaiser, 1995 #17;Smith, 2010 #18}.
+_UNFORMATTED = re.compile(r"\{[^{}\n]{0,300}?(?:\d{4}[a-z]?|,) #\d{1,6}[^{}\n]{0,2000}\}")
 _RAISED = str.maketrans("0123456789-–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _READ_ROLES = frozenset({"body", "abstract", "item", "caption", "table", "note"})
 _KINDS: dict[str, SentenceKind] = {"caption": "caption", "note": "footnote", "table": "table"}
@@ -157,14 +161,12 @@ def _typed_references(flow: Flow, text: str) -> list[Reference]:
 
 def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> list[FlowCitation]:
     """The citations that managers mark, and those that the text itself shows."""
-    marked = flow.citations
+    marked = [*flow.citations, *_unformatted_citations(flow, text)]
+    marked.sort(key=lambda citation: (citation.start, citation.end))
     searched = _searched_text(flow, text, [citation for citation in marked if citation.keys])
-    positions = [line.start + index for index, line in enumerate(flow.paragraphs)]
-    typed: list[FlowCitation] = []
-    for marker in find_markers(searched, references) if references else ():
-        index = bisect_left(positions, marker.start + 1) - 1
-        start = marker.start - index
-        typed.append(FlowCitation(start, min(marker.end - index, flow.paragraphs[index].end), marker.keys))
+    typed = list(_linked(find_markers(searched, references), flow)) if references else []
+    typed += list(_apart(_numbered_citations(flow, text, references), typed))
+    typed.sort(key=lambda citation: (citation.start, citation.end))
     for citation in marked:
         if citation.keys:
             continue
@@ -173,7 +175,41 @@ def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> li
     return sorted([*marked, *_apart(typed, marked)], key=lambda citation: (citation.start, citation.end))
 
 
-def _apart(typed: Sequence[FlowCitation], marked: Sequence[FlowCitation]) -> Iterator[FlowCitation]:
+def _linked(markers: Iterable[Marker], flow: Flow) -> Iterator[FlowCitation]:
+    """The markers of a text that `_searched_text` made, as citations in the text of the document."""
+    positions = [line.start + index for index, line in enumerate(flow.paragraphs)]
+    for marker in markers:
+        index = bisect_left(positions, marker.start + 1) - 1
+        start = marker.start - index
+        yield FlowCitation(start, min(marker.end - index, flow.paragraphs[index].end), marker.keys)
+
+
+def _numbered_citations(flow: Flow, text: str, references: Sequence[Reference]) -> Iterator[FlowCitation]:
+    """The citations that look like those of a reference manager that prints numbers, which its works do not have."""
+    shown = [(text[citation.start : citation.end], citation.keys) for citation in flow.citations]
+    openings = [match["opening"] for words, _ in shown if (match := NUMBERED.fullmatch(words.strip()))]
+    if 2 * len(openings) <= len(shown) or any(reference.id.isdecimal() for reference in references):
+        return
+    opening = mode(openings)
+    numbers, highest = printed_numbers(flow, text, references, shown)
+    keys = {str(number): key for key, number in numbers.items()}
+    numbered = [Reference(str(number)) for number in range(1, highest + 1)]
+    for citation in _linked(find_markers(_searched_text(flow, text, ()), numbered), flow):
+        match = NUMBERED.fullmatch(text[citation.start : citation.end].strip())
+        if match and match["opening"] == opening:
+            citation.keys = tuple(dict.fromkeys(keys[number] for number in citation.keys if number in keys))
+            yield citation
+
+
+def _unformatted_citations(flow: Flow, text: str) -> Iterator[FlowCitation]:
+    """The citations that EndNote has not formatted yet; they name their works only by what they show."""
+    for line in flow.paragraphs:
+        if line.role in _READ_ROLES:
+            found = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
+            yield from _apart(found, flow.citations)
+
+
+def _apart(typed: Iterable[FlowCitation], marked: Sequence[FlowCitation]) -> Iterator[FlowCitation]:
     """The citations that do not overlap marked ones."""
     starts = [citation.start for citation in marked]
     for citation in typed:

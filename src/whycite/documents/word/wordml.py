@@ -17,22 +17,22 @@ from whycite.documents.word.flow import (
     FlowField,
     FlowParagraph,
     ParagraphRole,
-    Style,
-    StyleSheet,
-    attribute_number,
     plain_symbols,
     symbol,
 )
 from whycite.documents.word.managers import (
+    CitedItem,
     CitedWorks,
     WordField,
     bookmarked_codes,
+    mendeley_citations,
     read_control,
     read_field,
     word_sources,
 )
 from whycite.documents.word.package import Package
-from whycite.documents.xmltree import Node, XmlText, plain_text, texts
+from whycite.documents.word.parts import core_title, custom_properties, outline_level, read_notes, read_styles
+from whycite.documents.xmltree import Node, XmlText, plain_text
 
 __all__ = ["WordText", "read_word"]
 
@@ -54,6 +54,7 @@ class _OpenField:
 
     code: list[str] = field(default_factory=list)
     data: str = ""
+    chunks: list[str] = field(default_factory=list)  # of the data of EndNote, in fields inside its instruction
     meaning: WordField | None = None  # known once the instruction is complete
     start: int = 0  # of its result, in the text
     paragraph: FlowParagraph | None = None
@@ -86,13 +87,8 @@ def read_word(package: Package, main: str) -> WordText:
         walker.note_unclosed_fields(body)
         walker.walk_blocks(body, main)
         walker.finish()
-    title = _core_title(package)
+    title = core_title(package)
     return WordText(walker.flow, walker.works, title)
-
-
-def _core_title(package: Package) -> str:
-    root = package.root("docProps/core.xml")
-    return plain_text(root.find("title")) if root else ""
 
 
 class _Walker:
@@ -103,9 +99,9 @@ class _Walker:
         self.works = CitedWorks()
         self._package = package
         self._depth = 0
-        self._styles = _style_sheet(package, main)
-        self._notes = {kind: _notes(package, main, kind) for kind in ("footnote", "endnote")}
-        self._bookmarks = bookmarked_codes(_custom_properties(package))
+        self._styles, self._raised_styles = read_styles(package, main)
+        self._notes = {kind: read_notes(package, main, kind) for kind in ("footnote", "endnote")}
+        self._bookmarks = bookmarked_codes(custom_properties(package))
         self._marks: dict[str, _OpenMark] = {}
         self._fields: list[_OpenField] = []
         self._unclosed: set[Node] = set()  # beginnings of fields that never end
@@ -121,11 +117,15 @@ class _Walker:
         for _, notes in self._notes.values():
             for note in notes.values():
                 self.note_unclosed_fields(note)
+        self._stored_citations: dict[str, list[CitedItem]] = {}
         for part in package.names():
             if part.startswith("customXml/item") and part.endswith(".xml"):
                 root = package.root(part)
                 for item in word_sources(root) if root and root.tag == "Sources" else ():
                     self.works.add(item)
+            elif part.startswith("word/webextensions/webextension") and part.endswith(".xml"):
+                root = package.root(part)
+                self._stored_citations |= mendeley_citations(root) if root else {}
 
     def note_unclosed_fields(self, node: Node) -> None:
         """Tell the fields in an element that never end: all that follows would be taken for their instruction."""
@@ -182,7 +182,7 @@ class _Walker:
         content = node.find("sdtContent")
         if content is None:
             return
-        meaning = read_control(_control_tag(node))
+        meaning = read_control(_control_tag(node), self._stored_citations)
         gallery = node.find("sdtPr", "docPartObj", "docPartGallery")
         context: ParagraphRole | None = "reference" if meaning.kind == "bibliography" else None
         if gallery is not None and gallery.attributes.get("val", "").startswith("Table of Contents"):
@@ -248,7 +248,7 @@ class _Walker:
         id = style.attributes.get("val", "") if style is not None else ""
         role, level = self._styles.role(id)
         outline = own.find("outlineLvl") if own else None
-        if outline is not None and role == "body" and (number := _outline_level(outline)):
+        if outline is not None and role == "body" and (number := outline_level(outline)):
             role, level = "heading", number
         numbering = own.find("numPr", "numId") if own else None
         numbered = numbering.attributes.get("val") != "0" if numbering is not None else self._styles.is_numbered(id)
@@ -309,7 +309,7 @@ class _Walker:
         self._depth -= 1
 
     def _read_control(self, node: Node) -> None:
-        meaning = read_control(_control_tag(node))
+        meaning = read_control(_control_tag(node), self._stored_citations)
         start = self.flow.length
         content = node.find("sdtContent")
         if content is not None and node.find("sdtPr", "showingPlcHdr") is None:
@@ -349,11 +349,18 @@ class _Walker:
                 self._add(symbol(child.attributes.get("char", "")), child, run)
             elif tag == "ruby":
                 self._walk_inline(child.children)
-        raised = properties.find("vertAlign") if properties is not None else None
-        if raised is not None and raised.attributes.get("val") == "superscript" and self.flow.length > start:
+        if self.flow.length > start and self._is_raised(properties):
             self.flow.raised.append((start, self.flow.length))
         self._letters += self.flow.length - start
         self._bold_letters += (self.flow.length - start) * _is_set(properties, "b")
+
+    def _is_raised(self, properties: Node | None) -> bool:
+        if properties is None:
+            return False
+        raised, style = properties.find("vertAlign"), properties.find("rStyle")
+        if raised is not None:
+            return raised.get("val") == "superscript"
+        return style is not None and style.get("val") in self._raised_styles
 
     def _add_text(self, node: Node, run: Node) -> None:
         texts = _texts(node)
@@ -400,7 +407,7 @@ class _Walker:
     def _separate_field(self) -> None:
         if self._fields and self._fields[-1].meaning is None:
             open = self._fields[-1]
-            open.meaning = read_field("".join(open.code), open.data)
+            open.meaning = read_field("".join(open.code), open.chunks or [open.data])
             open.start, open.paragraph = self.flow.length, self._line
             if open.meaning.kind in _CONTEXTS and self._line and self._line.start == self.flow.length:
                 self._line.role = _CONTEXTS[open.meaning.kind]
@@ -412,9 +419,10 @@ class _Walker:
         if open.run and run and open.paragraph is self._line and not _has_text(open.run) and not _has_text(run):
             self.flow.fields.append(FlowField(open.start, self.flow.length, self._part, open.run.start, run.end))
         if open.meaning is None:
-            # EndNote repeats the data of a citation in a field inside its instruction.
-            if self._fields and "EN.CITE.DATA" in "".join(open.code) and not self._fields[-1].data:
-                self._fields[-1].data = open.data
+            # EndNote repeats the data of a citation in a field inside its instruction. Much data stands in several such
+            # fields, of which only the last is repeated.
+            if self._fields and open.data and "EN.CITE.DATA" in "".join(open.code):
+                self._fields[-1].chunks.append(open.data)
             return
         end = self.flow.length
         if open.paragraph is not None and open.paragraph is not self._line:
@@ -505,12 +513,6 @@ def _control_tag(node: Node) -> str:
     return tag.attributes.get("val", "") if tag is not None else ""
 
 
-def _outline_level(node: Node) -> int:
-    """The level of a heading, from 1; 0 for body text."""
-    value = attribute_number(node, "val", 9)
-    return value + 1 if value < 9 else 0
-
-
 def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
     """Whether a paragraph is a displayed formula and nothing else but its number."""
     formulas = words = 0
@@ -528,45 +530,3 @@ def _is_display(node: Node, flow: Flow, line: FlowParagraph) -> bool:
 
 _MAX_FORMULA_NUMBER = 8  # characters: tabs and "(12)"
 _MAX_FORMULA_PIECES = 50  # of text in the paragraph of a displayed formula, and its number
-
-
-def _style_sheet(package: Package, main: str) -> StyleSheet:
-    styles: dict[str, Style] = {}
-    for part in package.related(main, "styles"):
-        root = package.root(part)
-        for style in root.find_all("style") if root else ():
-            if style.attributes.get("type", "paragraph") != "paragraph":
-                continue
-            name, based_on = style.find("name"), style.find("basedOn")
-            outline = style.find("pPr", "outlineLvl")
-            numbering = style.find("pPr", "numPr", "numId")
-            styles[style.attributes.get("styleId", "")] = Style(
-                name.attributes.get("val", "") if name is not None else "",
-                based_on.attributes.get("val", "") if based_on is not None else "",
-                _outline_level(outline) if outline is not None else None,
-                numbering is not None and numbering.attributes.get("val") != "0",
-            )
-    return StyleSheet(styles)
-
-
-def _notes(package: Package, main: str, kind: str) -> tuple[str, dict[str, Node]]:
-    """The part with the footnotes or endnotes, and the notes by id, without separators."""
-    for part in package.related(main, f"{kind}s"):
-        root = package.root(part)
-        notes = {
-            note.attributes.get("id", ""): note
-            for note in (root.find_all(kind) if root else ())
-            if note.attributes.get("type", "normal") == "normal"
-        }
-        return part, notes
-    return "", {}
-
-
-def _custom_properties(package: Package) -> dict[str, str]:
-    root = package.root("docProps/custom.xml")
-    return {
-        property.get("name"): "".join(
-            text for value in property.children if isinstance(value, Node) for text in texts(value)
-        )
-        for property in (root.find_all("property") if root else ())
-    }

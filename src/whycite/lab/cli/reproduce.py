@@ -51,7 +51,7 @@ Jobs = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of pr
 
 @app.callback()
 def _reproduce() -> None:
-    """Make the tables of the three papers behind whycite anew."""
+    """Reproduce the tables of the three papers behind whycite."""
 
 
 @app.command(short_help="Tables 2, 4 and 5 of ILCiteR.")
@@ -72,7 +72,7 @@ def ilciter(
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make ILCiteR's tables anew: evidence databases, rankings and ablations, with t-tests."""
+    """Reproduce ILCiteR's tables: evidence databases, rankings and ablations, with t-tests."""
     from whycite.lab.evaluate.comparison import check_installed
     from whycite.lab.reproduce import ilcitertables
 
@@ -116,7 +116,7 @@ def thesis(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make the thesis's tables anew: how good labels are, and what models learn from them.
+    """Reproduce the thesis's tables: how good labels are, and what models learn from them.
 
     Votes of simulated labellers stand for people, unless --tasks and --answers give those of people.
     """
@@ -179,7 +179,7 @@ def scope(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make SCOPE's tables anew: structure, cite-worthiness, candidates, rerankers and the pipeline.
+    """Reproduce SCOPE's tables: structure, cite-worthiness, candidates, rerankers and the pipeline.
 
     Models are trained by SCOPE's recipes on a base of your choice.
     """

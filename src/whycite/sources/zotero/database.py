@@ -126,7 +126,7 @@ def copied_database(file: Path) -> Iterator[sqlite3.Connection]:
 
 def _copy(file: Path, copy: Path) -> None:
     for attempt in range(_TRIES):
-        before = _file_states(file)
+        old_states = _file_states(file)
         for suffix in ("", *_SIDE_FILES):
             source, target = file.with_name(file.name + suffix), copy.with_name(copy.name + suffix)
             target.unlink(missing_ok=True)
@@ -137,7 +137,7 @@ def _copy(file: Path, copy: Path) -> None:
                     raise UserError(f"{file}: no such file") from None
             except OSError as error:
                 raise UserError(f"{source}: cannot be copied: {error.strerror or error}") from error
-        if _file_states(file) == before:
+        if _file_states(file) == old_states:
             return
         time.sleep(_PAUSE * (attempt + 1))
     raise UserError(f"{file}: Zotero is writing to it; try again in a moment")

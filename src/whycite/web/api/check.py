@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mode
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, UploadFile
@@ -47,6 +47,7 @@ _MAX_REFUSALS = 20  # refused choices to report
 
 Threshold = Annotated[float | None, Form(ge=0, le=1)]
 Papers = Annotated[int, Form(ge=1, le=20)]
+WordMarks = Annotated[Literal["changes", "comments"], Form()]
 
 
 class CitationChoice(BaseModel):
@@ -113,26 +114,32 @@ async def stream(
 async def fix(
     here: CurrentServer,
     files: list[UploadFile],
-    choices: Annotated[str, Form(max_length=1_000_000)],
+    choices: Annotated[str, Form(max_length=1_000_000)] = "[]",
+    marks: WordMarks = "changes",
     threshold: Threshold = None,
     n: Papers = _PAPERS,
 ) -> Response:
     """Insert citations and return the changed files as a .zip; `choices` is a JSON list of {"file", "start", "key"}.
 
-    A Word document gets them as tracked changes. `threshold` and `n` must be those of the check that proposed the keys.
-    The header `x-refused` lists the choices that could not be inserted as percent-encoded JSON; if none could, the
-    response is an error (422).
+    A Word document gets them as tracked changes, or with `marks=comments`, which needs no choices, a comment on every
+    sentence that needs a citation. `threshold` and `n` must be those of the check that proposed the keys. The header
+    `x-refused` lists the choices that could not be inserted as percent-encoded JSON; if none could, the response is an
+    error (422).
     """
     uploads = receive_uploads(files, here.settings.files)
     try:
         parsed_choices = _CHOICES.validate_json(choices)
     except ValidationError as error:
         raise Problem(422, 'choices must be a list of {"file": …, "start": …, "key": …}') from error
-    if not parsed_choices:
+    options = _CheckOptions(threshold, n)
+    if marks == "comments":
+        packed, refused = await here.work(lambda: _comment(here, uploads, options)), list[str]()
+    elif parsed_choices:
+        packed, refused = await here.work(lambda: _fix(here, uploads, parsed_choices, options))
+    else:
         raise Problem(422, "choices is empty; name at least one citation to add.")
-    packed, refused = await here.work(lambda: _fix(here, uploads, parsed_choices, _CheckOptions(threshold, n)))
     headers = {
-        "content-disposition": 'attachment; filename="with-citations.zip"',
+        "content-disposition": f'attachment; filename="with-{"comments" if marks == "comments" else "citations"}.zip"',
         "x-refused": quote(json.dumps(refused[:_MAX_REFUSALS])),
     }
     return Response(packed, media_type="application/zip", headers=headers)
@@ -148,10 +155,7 @@ def _run_check(
     from whycite.check.pipeline import check_draft
 
     document = read_folder(folder)
-    try:
-        library = here.current.library()
-    except UserError:  # no library yet: the draft's own bibliography is enough
-        library = None
+    library = here.current.library_if_any()  # without one, the draft's own bibliography is enough
     return check_draft(
         document,
         library,
@@ -265,11 +269,31 @@ def _fix(
         if not contents:
             reasons = dict.fromkeys(_shorten_paths(refusal.reason, folder) for refusal in refusals)
             raise Problem(422, f"Nothing was changed: {'; '.join(list(reasons)[:_MAX_REFUSALS])}.")
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents.items():
-                archive.writestr(_shorten_paths(name, folder), content)
-        return packed.getvalue(), refused
+        return _packed(contents, folder), refused
+
+
+def _comment(here: Server, uploads: Sequence[Upload], options: _CheckOptions) -> bytes:
+    from whycite.check.fix.worddrafts import comment_findings
+    from whycite.documents.word.odfediting import is_written
+
+    with unpacked_folder(uploads) as folder:
+        checked = _run_check(here, folder, options)
+        draft = Path(checked.document.path)
+        if not is_written(draft.name):
+            raise Problem(422, "Only Word and LibreOffice documents (.docx, .odt) can have comments.")
+        commented = comment_findings(checked, draft.read_bytes(), datetime.now(UTC))
+        if not commented.comments:
+            raise Problem(422, "Nothing was changed: no sentence needs a comment.")
+        return _packed({str(draft): commented.content}, folder)
+
+
+def _packed(contents: Mapping[str, bytes], folder: Path) -> bytes:
+    """The changed files of a draft, by path, as a .zip with their names as they were uploaded."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(_shorten_paths(name, folder), content)
+    return packed.getvalue()
 
 
 def _changed_files(

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from whycite.cite.exports import as_bibtex
 from whycite.cite.reception import Agreement, SourceJson, agreement, source_json
 from whycite.cite.recommendations import PaperJson, paper_json
-from whycite.library.paths import absolute, file_of, library_exists, original_path
+from whycite.library.paths import absolute, file_of, original_path
 from whycite.web.api.library import searchable_entries
 from whycite.web.guard import Problem
 from whycite.web.serverstate import PROBLEMS, CurrentServer, Server, json_response
@@ -82,7 +82,7 @@ async def paper(here: CurrentServer, key: Annotated[str, Path(max_length=2_000)]
 
 def library_paper(here: Server, key: str) -> LibraryPaper:
     """A paper of the library by its key."""
-    library = here.current.library() if library_exists(here.current.path) else None
+    library = here.current.library_if_any()
     id = library.paper_id(key) if library is not None else 0
     papers = library.papers([id]) if library is not None else {}
     if library is None or id not in papers:
@@ -90,6 +90,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
     places = library.citing_places(id)
     documents = library.documents_of(id)
     entry = _readable_entry(here, documents)
+    abstract = " ".join(papers[id].abstract.split())
     return {
         "paper": paper_json(papers[id]),
         "abstract": papers[id].abstract,
@@ -103,6 +104,7 @@ def library_paper(here: Server, key: str) -> LibraryPaper:
         "passages": [
             {"text": text, "section": section, "page": page}
             for text, section, page in library.passages_of(documents, _PASSAGES)
+            if " ".join(text.split()) not in abstract
         ],
         "references": _references(library, documents, id),
     }

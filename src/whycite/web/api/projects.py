@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from whycite.check.findings import proposal_json
 from whycite.documents.jsondocument import section_json
 from whycite.web.guard import Problem
-from whycite.web.projects.store import FileKind, ProjectFolder
+from whycite.web.projects.store import FileFacts, FileKind, ProjectFile, ProjectFolder
 from whycite.web.projects.verdicts import CitationNames, VerdictRecord, sentence_ids
 from whycite.web.queues import KEEPALIVE_SECONDS
 from whycite.web.schemas import (
@@ -365,13 +365,22 @@ def _create_example(here: Server) -> Response:
 
 
 def _answer(here: Server, folder: ProjectFolder, status: int = 200) -> Response:
-    entries: list[ProjectFileEntry] = [
-        {"id": file.id, "kind": file.kind, "name": file.name, "size": file.size, "title": folder.title_of(file)}
-        for file in folder.files()
-    ]
+    entries = [_file_entry(file, folder.facts_of(file)) for file in folder.files()]
     response = json_response({**_summary(here, folder), "files": entries})
     response.status_code = status
     return response
+
+
+def _file_entry(file: ProjectFile, facts: FileFacts) -> ProjectFileEntry:
+    problem = facts.problem.removeprefix(f"{PurePath(file.name).name}: ")
+    return {
+        "id": file.id,
+        "kind": file.kind,
+        "name": file.name,
+        "size": file.size,
+        "title": facts.title,
+        "problem": problem,
+    }
 
 
 def _summary(here: Server, folder: ProjectFolder) -> ProjectSummary:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from whycite.documents.jsondocument import from_plain, to_plain
 from whycite.documents.model import Document
 from whycite.errors import MissingExtra, UserError
-from whycite.library.paths import library_exists, original_path
+from whycite.library.paths import original_path
 from whycite.web.guard import Problem, defect_detail
-from whycite.web.projects.store import ProjectFile, ProjectFolder, ProjectStore
+from whycite.web.projects.store import FileFacts, ProjectFile, ProjectFolder, ProjectStore
 from whycite.web.projects.verdicts import CitationNames, PaperSource, VerdictJournal, VerdictRecord, verdict_record
 from whycite.web.queues import WorkQueue
 from whycite.web.reading import library_file, read_all, read_folder, read_stored
@@ -41,6 +41,7 @@ _RETRY_SECONDS = 30
 _INTERRUPTED = "The server was stopped in the middle. What was checked by then is kept."
 _STOPPED = "Stopped. What was checked by then is kept."
 _NOT_YET = "not checked yet"
+_NO_TEXT = "contains no readable text"
 _STAGES = {
     "judging sentences": "Looking for sentences that need a citation",
     "checking citations": "Checking citations",
@@ -169,7 +170,7 @@ class ProjectDesk:
 
     def library(self) -> Library | None:
         """The library; None if there is none yet."""
-        return self._current.library() if library_exists(self._current.path) else None
+        return self._current.library_if_any()
 
     def _run(self, project: ProjectFolder, run: ProjectRun) -> None:
         state, detail = "failed", ""
@@ -305,8 +306,7 @@ class _PaperTexts:
             progress("Reading the papers", count - 1, len(files))
             is_new = not self._project.texts_of(file)
             for document in self._documents(file):
-                problem = "" if document.sentences else next(iter(document.warnings), "contains no readable text")
-                problem = problem.replace(f"{file.path.parent}/", "")
+                problem = self._problem_of(document, file)
                 paper = self._assigned.get(file.id, document.paper)
                 full_texts.append(FullText(str(file.path), document.path, paper, problem))
             if is_first and is_new and count < len(files):
@@ -341,6 +341,12 @@ class _PaperTexts:
     def _read(self, full_text: FullText) -> Document:
         return _read_again(self._project, full_text.file, full_text.path)
 
+    @staticmethod
+    def _problem_of(document: Document, file: ProjectFile) -> str:
+        """Why a document has no text; empty if it has."""
+        problem = "" if document.sentences else next(iter(document.warnings), _NO_TEXT)
+        return problem.replace(f"{file.path.parent}/", "")
+
     def _documents(self, file: ProjectFile) -> list[Document]:
         record = self._project.texts_of(file)
         if record:
@@ -349,7 +355,9 @@ class _PaperTexts:
             return []
         documents = _read_paper(file)
         title = documents[0].paper.title if len(documents) == 1 else ""
-        self._project.keep_texts(file, [to_plain(document) for document in documents], title)
+        problems = [self._problem_of(document, file) for document in documents]
+        facts = FileFacts(title, next(iter(problems), _NO_TEXT) if all(problems) else "")
+        self._project.keep_texts(file, [to_plain(document) for document in documents], facts)
         return documents
 
 

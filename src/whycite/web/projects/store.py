@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -24,12 +24,12 @@ from whycite.web.reading import BIBLIOGRAPHIES
 from whycite.web.uploads import Upload, safe_name, unpack_archives, write_upload
 from whycite.web.warm import file_hash
 
-__all__ = ["FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_projects"]
+__all__ = ["FileFacts", "FileKind", "ProjectFile", "ProjectFolder", "ProjectStore", "default_projects"]
 
 FileKind = Literal["draft", "paper"]
 
 _PROJECT = "project.json"  # the record that makes a folder a project
-_TITLE = "-title.json"
+_FACTS = "-title.json"  # what is known of a file
 _ID = re.compile(r"[0-9a-f]{16}")
 _MAX_PROJECTS = 1_000
 _MAX_FILES = 500  # per project
@@ -54,6 +54,14 @@ class ProjectFile:
     name: str
     size: int
     path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """The title of the paper in a file, and why it has no text."""
+
+    title: str = ""
+    problem: str = ""
 
 
 class ProjectFolder:
@@ -102,7 +110,7 @@ class ProjectFolder:
         """Delete a file and what was read from it."""
         with self._lock:
             file = self.file(id)
-            for suffix in (".json", _TITLE):
+            for suffix in (".json", _FACTS):
                 (self.path / "texts" / f"{file_hash(file.path)}{suffix}").unlink(missing_ok=True)
             file.path.unlink(missing_ok=True)
             self._unpack()
@@ -111,16 +119,15 @@ class ProjectFolder:
         """The documents that were read from a file; empty if it was not read yet."""
         return self.load(f"texts/{file_hash(file.path)}.json")
 
-    def keep_texts(self, file: ProjectFile, documents: Sequence[Mapping[str, Any]], title: str) -> None:
-        """Keep the documents that were read from a file; their title apart, since it is often asked for."""
+    def keep_texts(self, file: ProjectFile, documents: Sequence[Mapping[str, Any]], facts: FileFacts) -> None:
+        """Keep the documents that were read from a file; what is often asked for apart."""
         name = f"texts/{file_hash(file.path)}"
         self.save(f"{name}.json", {"documents": documents})
-        self.save(f"{name}{_TITLE}", {"title": title})
+        self.save(f"{name}{_FACTS}", asdict(facts))
 
-    def title_of(self, file: ProjectFile) -> str:
-        """The title of the paper in a file; empty if it was not read yet."""
-        title: str = self.load(f"texts/{file_hash(file.path)}{_TITLE}").get("title", "")
-        return title
+    def facts_of(self, file: ProjectFile) -> FileFacts:
+        """What was learned from a file when it was read; nothing if it was not read yet."""
+        return FileFacts(**self.load(f"texts/{file_hash(file.path)}{_FACTS}"))
 
     def draft_hash(self) -> str:
         """The hash of the draft: of the names and content of its files."""

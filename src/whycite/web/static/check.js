@@ -212,19 +212,28 @@ function acts(sentence, found) {
 function offer() {
   get("download").disabled = accepted.size === 0;
   get("download").classList.toggle("hidden", Boolean(answer.unwritable));
+  get("comment").classList.toggle("hidden", !["docx", "odt"].includes(answer.format));
   get("download").textContent = accepted.size ? `Download with ${plural(accepted.size, "citation")} added` : "Download with accepted citations";
 }
 
-get("download").addEventListener("click", async () => {
-  const form = formOf(sent);
+get("download").addEventListener("click", () => {
   const choices = [...accepted].map(([index, key]) => ({ file: answer.sentences[index].finding.file, start: answer.sentences[index].start, key }));
-  form.append("choices", JSON.stringify(choices));
+  fetchCopy({ choices: JSON.stringify(choices) }, "with-citations.zip", "Adding citations to a copy of your files …");
+});
+
+get("comment").addEventListener("click", () => {
+  fetchCopy({ marks: "comments" }, "with-comments.zip", "Writing comments into a copy of your file …");
+});
+
+async function fetchCopy(fields, name, message) {
+  const form = formOf(sent);
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
   if (from !== null) form.append("threshold", from);
-  say(get("said"), "Adding citations to a copy of your files …");
+  say(get("said"), message);
   try {
     const reply = await fetched("/api/check/fix", { method: "POST", body: form });
-    const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: "with-citations.zip" });
-    unsaved = false;
+    const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: name });
+    if (fields.choices) unsaved = false;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // by then the download has finished
     const refused = JSON.parse(decodeURIComponent(reply.headers.get("x-refused") || "%5B%5D"));
@@ -232,7 +241,7 @@ get("download").addEventListener("click", async () => {
   } catch (error) {
     say(get("said"), error.message, true);
   }
-});
+}
 
 get("stop").addEventListener("click", () => running?.abort());
 

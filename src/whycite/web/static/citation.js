@@ -10,14 +10,19 @@ async function start() {
   get("back").href = here(`/projects/${project}/sentences/${record.sentence}`);
   const draft = make("section", {}, make("h2", {}, "Claim"), make("blockquote", { class: "why", dir: "auto" }, record.claim));
   get("panel").replaceChildren(draft, verdictCard(record));
+  get("title").textContent = record.reference.title || get("title").textContent;
   say(get("state"), "Reading the paper …");
+  get("citation-page").classList.remove("loading");
   const paper = await ask(`${api}/paper`);
   say(get("state"), "");
-  get("title").textContent = paper.title;
+  get("title").textContent = record.reference.title || paper.title;
   document.title = `${paper.title} · whycite`;
   get("paper").dataset.stance = deciding(paper.passages)[0]?.stance ?? "";
-  const isPdf = paper.format === "pdf" && paper.original;
-  if (isPdf && (await showOriginal(get("paper"), paper.original, deciding(paper.passages)))) return offerText(paper);
+  if (paper.format === "pdf" && paper.original) {
+    const offer = offerText(paper); // first, so that the paper does not move
+    if (await showOriginal(get("paper"), paper.original, deciding(paper.passages))) return;
+    offer.remove();
+  }
   const lead = showText(get("paper"), paper);
   const passage = deciding(paper.passages)[0];
   if (passage) lead(passage.index);
@@ -25,15 +30,20 @@ async function start() {
 
 function offerText(paper) {
   const button = make("button", { type: "button", "aria-pressed": "false" }, "Show as text");
-  const pages = [...get("paper").childNodes];
   const text = make("div");
+  let pages = [];
   button.addEventListener("click", () => {
     const asText = button.getAttribute("aria-pressed") === "false";
     button.setAttribute("aria-pressed", String(asText));
+    if (asText) pages = [...get("paper").childNodes];
     get("paper").replaceChildren(...(asText ? [text] : pages));
     if (asText) showText(text, paper);
   });
-  get("paper-title").after(make("p", {}, button, " ", make("a", { href: here(paper.original), download: "" }, "Download the file")));
+  const offer = make("p", {}, button, " ", make("a", { href: here(paper.original), download: "" }, "Download the file"));
+  get("paper-title").after(offer);
+  return offer;
 }
 
-start().catch((error) => say(get("state"), error.message, true));
+start()
+  .catch((error) => say(get("state"), error.message, true))
+  .finally(() => get("citation-page").classList.remove("loading"));

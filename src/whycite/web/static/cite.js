@@ -49,7 +49,7 @@ async function search() {
   } catch (error) {
     if (turn !== asked) return;
     say(state, error.message, true);
-    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: here("/library") }, "Or add papers on the Library page."));
+    if (error.message.includes("whycite add")) state.append(" ", make("a", { href: here("/library") }, "Open the Library"));
   }
 }
 

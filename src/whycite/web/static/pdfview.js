@@ -9,10 +9,16 @@ const MARGIN = 16; // pixels beside a passage
 let loading = null;
 
 function load() {
-  loading ??= import(`${LIBRARY}pdf.min.mjs`).then((pdfjs) => {
-    pdfjs.GlobalWorkerOptions.workerSrc = `${LIBRARY}pdf.worker.min.mjs`;
-    return pdfjs;
-  });
+  loading ??= import(`${LIBRARY}pdf.min.mjs`).then(
+    (pdfjs) => {
+      pdfjs.GlobalWorkerOptions.workerSrc = `${LIBRARY}pdf.worker.min.mjs`;
+      return pdfjs;
+    },
+    () => {
+      loading = null; // the next one may be luckier
+      throw new Error("the viewer for PDFs could not be loaded from this server");
+    },
+  );
   return loading;
 }
 

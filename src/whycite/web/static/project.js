@@ -10,6 +10,7 @@ const home = here(`/projects/${id}`);
 const HASH_LENGTH = 32; // of a file with one paper; that of one among several is longer
 const WAIT = 700; // milliseconds between two questions about progress
 const BAD = ["contradicted", "secondary", "not found", "uncited"];
+const NO_CLAIM = ["method", "pointer"]; // what a paper is cited for where there is nothing to check
 let draft = null; // its sentences
 let elements = new Map();
 let verdicts = new Map(); // by id
@@ -106,7 +107,9 @@ function finding(sentence) {
 
 const ofSentence = (index) => [...verdicts.values()].filter((record) => record.sentence === index).sort(byBadness);
 const isShown = (record) => !(record.id in dismissals);
-const isToLookAt = (record) => isShown(record) && !acceptances.has(record.id) && (BAD.includes(record.verdict) || Boolean(record.warning));
+const isToLookAt = (record) => isShown(record) && !acceptances.has(record.id) && (BAD.includes(record.verdict) || isUncheckable(record) || Boolean(record.warning));
+// Something is wrong with the reference or the file; papers that are missing have a list of their own.
+const isUncheckable = (record) => record.verdict === "could not check" && !record.missing && !NO_CLAIM.includes(record.function);
 
 function paint() {
   const worst = new Map();
@@ -382,7 +385,7 @@ async function showProject() {
     ...project.files.map((file) => {
       const remove = twice("Remove", "Confirm removal", () => change(`${api}/files/${file.id}`, { method: "DELETE" }, `Removed ${file.name}.`), { class: "small", "aria-label": `Remove ${file.name}` });
       const facts = [file.title ? file.name : "", file.kind === "draft" ? "draft" : `${number(Math.max(1, Math.round(file.size / 1024)))} kB`].filter(Boolean).join(" · ");
-      const cited = file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
+      const cited = file.problem ? make("span", { class: "wrong", dir: "auto" }, ` · ${file.problem}`) : file.kind === "paper" ? make("span", { "data-file": file.id }) : null;
       return make("li", {}, make("a", { href: here(`${api}/files/${file.id}`), download: "", dir: "auto" }, file.title || file.name), make("span", { class: "dim" }, facts, cited), remove);
     }),
   );
@@ -413,6 +416,7 @@ async function change(path, options, said) {
   try {
     await ask(path, options);
     await ask(`${api}/run`, { method: "POST" });
+    progress = { ...progress, state: "running" }; // though it may be done before anybody asks
     await showProject();
     await follow();
     if (said) say(get("state"), said);
