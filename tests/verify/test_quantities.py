@@ -68,6 +68,12 @@ from whycite.verify.quantities import quantities, unit
         ("one day of rest", 86400, 86400, "time"),
         ("37 °C", 37, 37, "°C"),
         ("-5 mV", -0.005, -0.005, "voltage"),
+        ("at most $300 a metre", -math.inf, 300, "#dollar"),
+        ("310 dollars a metre", 310, 310, "#dollar"),
+        ("€2.4 billion a year", 2.4e9, 2.4e9, "#euro"),
+        ("5,000 USD", 5000, 5000, "#dollar"),
+        ("GBP 40", 40, 40, "#pound"),
+        ("THE 40 mice", 40, 40, "#mouse"),
     ],
 )
 def test_one_quantity(text: str, low: float, high: float, name: str) -> None:
@@ -103,6 +109,10 @@ def test_about_and_what_is_written() -> None:
     (found,) = quantities("in approximately 80 % of all cells")
     assert found.about
     assert found.text == "approximately 80 %"
+
+
+def test_sums_of_money_keep_their_sign() -> None:
+    assert [quantity.text for quantity in quantities("around US$10, then 20 EUR")] == ["around US$10", "20 EUR"]
 
 
 def test_several() -> None:

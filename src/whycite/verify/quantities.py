@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
 
 from whycite.text.tokens import lemma
 from whycite.text.wordlists import load_words
@@ -71,8 +72,28 @@ def _unit_by_name(name: str) -> tuple[str, float] | None:
 @cache
 def _units(table: str) -> dict[str, tuple[str, float]]:
     """The units in a table of `data/units.toml`, each with its dimension and size."""
-    tables = tomllib.loads(files("whycite.verify").joinpath("data", "units.toml").read_text("utf-8"))
-    return {name: (dimension, size) for name, (dimension, size) in tables[table].items()}
+    return {name: (dimension, size) for name, (dimension, size) in _unit_tables()[table].items()}
+
+
+@cache
+def _unit_tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("whycite.verify").joinpath("data", "units.toml").read_text("utf-8"))
+
+
+_CURRENCY_BEFORE = re.compile(r"(?<![A-Za-z])(?P<name>[A-Z]{0,3}[$€£¥]|[A-Z]{3}) ?$")
+_CURRENCY_AFTER = re.compile(r" ?(?P<name>[$€£¥]|[A-Z]{3}\b)")
+
+
+def _money(text: str, start: int, end: int) -> tuple[str, int, int] | None:
+    """The currency of the number in a place, and where the sum with its sign or code begins and ends."""
+    names = _unit_tables()["currencies"]
+    before = _CURRENCY_BEFORE.search(text, max(0, start - _LEFT_CONTEXT), start)
+    if before and (name := names.get(before["name"])):
+        return f"#{name}", before.start(), end
+    after = _CURRENCY_AFTER.match(text, end)
+    if after and (name := names.get(after["name"])):
+        return f"#{name}", start, after.end()
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +262,13 @@ def _in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
         if big := _BIG.match(text, end) or _BIG_LETTER.match(text, end):
             factor = _SCALE[big[1] if len(big[1]) == 1 else big[1].lower()]
             value, high, grain, end = value * factor, high * factor, grain * factor, big.end()
-        measured = _measure(text, end, left_text)
+        measured: tuple[str, float, int] | None
+        if money := _money(text, start, end):
+            currency, start, end = money
+            left_text = text[max(0, start - _LEFT_CONTEXT) : start]
+            measured = currency, 1, end
+        else:
+            measured = _measure(text, end, left_text)
         if measured is None:
             continue
         name, size, end = measured
