@@ -57,4 +57,4 @@ def test_a_rule_is_the_reason_instead_of_the_worthiness(checked: CheckedDraft) -
 def test_what_is_unknown_of_a_paper_is_left_out(
     authors: tuple[str, ...], year: int | None, venue: str, expected: str
 ) -> None:
-    assert byline(Paper("k", "T", authors, year, venue, None)) == expected
+    assert byline(Paper("k", "T", authors, year, venue, "")) == expected
