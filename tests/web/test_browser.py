@@ -413,6 +413,7 @@ def test_files_chosen_before_the_page_is_ready_are_taken(page: Any, papers: Path
 def test_headings_of_a_draft_leave_no_level_out(page: Any) -> None:
     page.goto("/check")
     page.fill("#pasted", "### Deep\n\nBees sleep at night.\n\n# Top\n\nWhales hunt.\n\n### Deep again\n\nFish swim.")
+    page.get_by_role("button", name="Check", exact=True).click()
     page.wait_for_selector("#text h3")
     levels = page.locator("#text :is(h3, h4, h5)").evaluate_all("all => all.map(one => one.tagName)")
     assert levels == ["H3", "H3", "H4"]
