@@ -54,6 +54,7 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
         title="Busy bees need rest, too",
         authors=["Kaiser, Walter", ("editor", "Roe, Richard")],
         date="1988-09-00 September 1988",
+        accessDate="2023-04-05 10:11:12",
         DOI="10.1007/BF00603841",
         publicationTitle="Journal of Comparative Physiology A",
         volume="163",
@@ -78,6 +79,8 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
         "pmid = {3198487}",
         "editor = {Roe, Richard}",
         "year = {1988}",
+        "month = sep",
+        "urldate = {2023-04-05}",
     ):
         assert line in entries
     recommendation = json.loads(run("cite", "Honeybees sleep in the hive.", "--json").stdout)["recommendations"][0]

@@ -107,7 +107,7 @@ def check_bibliography(
     bibliography: Bibliography, knowledge: Sequence[PaperKnowledge], today: date | None = None
 ) -> ReferenceReport:
     """Check entries that were read, beside what is known of each of them."""
-    this_year = (today or date.today()).year
+    today = today or date.today()
     problems_by_position = problems_between(bibliography)
     checked = []
     for position, (entry, paper) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
@@ -116,7 +116,7 @@ def check_bibliography(
         problems = [p for p in problems_by_position.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
-            problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
+            problems += [*venue_problems(entry.reference), *entry_problems(entry, today)]
             problems = list(_without_consequences(problems))
         checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
     checked += [judge(entry, [problem], (), False) for entry, problem in missing_entries(bibliography)]
@@ -128,7 +128,7 @@ def _without_consequences(problems: Sequence[ReferenceProblem]) -> Iterator[Refe
     """Problems without those that others bring about."""
     rules = {(problem.rule, problem.field) for problem in problems}
     hidden = set()
-    if ("missing-entry", "crossref") in rules:
+    if ("missing-entry", "crossref") in rules or ("key-case", "crossref") in rules:
         hidden.add("missing-field")  # it would come from there
     if any(rule == "missing-doi" for rule, _ in rules):
         hidden.add("no-identifier")

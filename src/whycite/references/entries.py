@@ -161,7 +161,12 @@ def _used_keys(entries: tuple[Entry, ...], sources: Collection[str], cited: froz
         return frozenset(keys)
     words = {word for text in sources for word in re.split(r"[\s,;{}\[\]()<>@\"']+", text)}
     stripped = {word.rstrip(".:") for word in words}
-    parents = {entry.fields[name].strip() for entry in entries for name in ("crossref", "xref") if name in entry.fields}
+    parents = {
+        key.strip()
+        for entry in entries
+        for name in ("crossref", "xref", "entryset", "related")
+        for key in entry.fields.get(name, "").split(",")
+    }
     aliased = {
         entry.key
         for entry in entries

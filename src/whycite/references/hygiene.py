@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from html import unescape
+from urllib.parse import unquote
 
 from whycite.documents.identity import (
     group_references,
@@ -14,9 +17,11 @@ from whycite.documents.identity import (
     normalise_isbn,
     normalise_pmid,
     normalise_title,
+    tells_paper,
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
+from whycite.documents.references.reader import iso_date
 from whycite.references.comparison import VENUES, authors_agree, has_many_dois, titles_agree
 from whycite.references.entries import Bibliography, Entry
 from whycite.references.report import ReferenceProblem
@@ -32,8 +37,22 @@ _PLACEHOLDER_VENUES = frozenset(_TABLES["placeholder_venues"])
 _REQUIRED: Mapping[str, list[str]] = _TABLES["required"]
 
 _DOI_ALONE = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_ESCAPED_SLASH = re.compile(r"10\.\d{4,9}(?:\.\d+)*%2f", re.IGNORECASE)
 _SHORT_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/)?10/[a-z0-9]{3,12}", re.IGNORECASE)
-_DOI_ADDRESS = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)(10\.\S+)", re.IGNORECASE)
+_DOI_ADDRESS = re.compile(r"(?:https?://(?:www\.|dx\.)?doi\.org/|(?:dx\.)?doi\.org/|doi:\s*)+(10\.\S+)", re.IGNORECASE)
+_CUT_DOI = re.compile(r"10\.\d{4,9}(?:/\s|\s+/|\s+\d*/)")
+# How an address begins; "htp:" and "http:/" are mistakes, not schemes of their own.
+_SCHEME = re.compile(
+    r"(?:https?|ftps?)://(?=[\w\[])(?!https?:)|(?!h?t{0,3}p{0,2}s?:)[a-z][a-z0-9+.-]{1,20}:(?=\S)", re.IGNORECASE
+)
+_OWN_ADDRESS = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)|file:", re.IGNORECASE)
+_URL_COMMAND = re.compile(r"\\(?:url|path|nolinkurl)\s*\{(.*)\}", re.DOTALL)
+# What biblatex takes for a date: a range of days, months or seasons, which may be unsure or open.
+_BIBLATEX_DATE = re.compile(
+    r"(?:-?[\dX]{4}(?:-(?P<month>\d\d|XX)(?:-(?P<day>\d\d|XX)(?:T[\d:]{4,8}(?:Z|[+-][\d:]{2,5})?)?)?)?[~?%]?|\.\.|y-?\d{5,})?",
+    re.IGNORECASE,
+)
+_SEASONS = range(21, 42)  # in the place of a month, from biblatex 3.8 on
 _ISSN = re.compile(r"\b(\d{4})[-‐–]?(\d{3}[\dX])\b", re.IGNORECASE)
 _ORCID = re.compile(r"(?:orcid\.org/|orcid[:=\s]*)(\d[\dX -]{10,24}[\dX])", re.IGNORECASE)
 _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
@@ -63,6 +82,9 @@ _ARXIV_FIELDS = ("eprint", "journal", "journaltitle", "note", "howpublished", "u
 _ARXIV_NAMES = ("eprint", "journal", "journaltitle", "url")
 _ARXIV_VENUE = re.compile(r"arxiv\b|corr\b|computing research repository", re.IGNORECASE)
 _POSTED_DOI = re.compile(r"10\.1101/(20\d\d)\.[01]\d\.[0-3]\d\.\d")  # of bioRxiv and medRxiv
+_OTHER_IDENTIFIERS = (
+    "doi", "eprint", "url", "mrnumber", "zbl", "zblnumber", "adsurl", "bibcode", "jstor", "handle", "hal_id", "ee",
+)  # fmt: skip
 _MAX_SEARCHED = 2000  # characters of a field
 _MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
 _MAX_QUOTED = 60  # characters of an author list that are quoted
@@ -71,11 +93,12 @@ _YEARS_AHEAD = 1  # journals date issues into the next year
 _YEARS_APART = 1  # proceedings may appear in the year after the conference
 
 
-def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
+def entry_problems(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
     """The problems of an entry that need no other source."""
     yield from _placeholders(entry)
-    yield from _year(entry, this_year)
-    yield from _arxiv(entry, this_year)
+    yield from _year(entry, today.year)
+    yield from _arxiv(entry, today.year)
+    yield from _dates(entry, today)
     for check in (
         _identifiers_differ,
         _doi,
@@ -83,6 +106,7 @@ def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
         _isbn,
         _issn,
         _orcid,
+        _url,
         _et_al,
         _author_list,
         _missing_fields,
@@ -139,10 +163,19 @@ def _doi(entry: Entry) -> Iterator[ReferenceProblem]:
     if _X_DOI.fullmatch(normalise_doi(value)):
         yield ReferenceProblem("placeholder", "doi", f"“{value}” is not the DOI of a paper")
     elif not normalise_doi(value):
-        yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
-    elif (address := _DOI_ADDRESS.fullmatch(value)) and _DOI_ALONE.fullmatch(address[1]):
-        message = f"the field should be the DOI alone: {address[1]}"
-        yield ReferenceProblem("doi-form", "doi", message, correction=address[1])
+        reason = "it has a blank in it" if _CUT_DOI.match(value) else "one begins with 10. and has a slash"
+        yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; {reason}")
+    elif (doi := _doi_alone(value)) != value and _DOI_ALONE.fullmatch(doi):
+        yield ReferenceProblem("doi-form", "doi", f"the field should be the DOI alone: {doi}", correction=doi)
+
+
+def _doi_alone(value: str) -> str:
+    """A DOI without the address of its resolver, a stop after it, and the escapes of an address."""
+    address = _DOI_ADDRESS.fullmatch(value)
+    doi = address[1] if address else value
+    if address or _ESCAPED_SLASH.match(doi):
+        doi = unquote(doi)
+    return doi.rstrip(".,;") if normalise_doi(doi) == doi.rstrip(".,;").lower() else doi
 
 
 def _arxiv(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
@@ -268,6 +301,57 @@ def _is_orcid(digits: str) -> bool:
     return digits[15] == "0123456789X"[(12 - total % 11) % 11]
 
 
+def _url(entry: Entry) -> Iterator[ReferenceProblem]:
+    """An address that is none, or is one of the author's own machine."""
+    value = entry.fields.get("url", "").strip()[:_MAX_SEARCHED]
+    command = _URL_COMMAND.fullmatch(value)
+    value = " ".join((command[1] if command else value).strip("{}<> ").split())
+    if not value or ("\\" in value and not _SCHEME.match(value)):
+        return  # a macro
+    reason = ""
+    if not _SCHEME.match(value):
+        reason = "is not a whole address; one begins with https://"
+    elif _OWN_ADDRESS.match(value):
+        reason = "is an address that only your own computer has"
+    elif " " in value:
+        reason = "is more than one address" if "http" in value[1:] else "has a blank in it, where the link will end"
+    if reason:
+        yield ReferenceProblem("malformed-url", "url", f"“{value}” {reason}")
+
+
+def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
+    """Days that no calendar has, and visits to an address that are still to come."""
+    is_biblatex = "date" in entry.fields or "journaltitle" in entry.fields
+    for name in ("date", "origdate", "eventdate", "urldate"):
+        value = _value(entry, name)
+        if not value or (name == "date" and "year" in entry.fields):  # BibTeX does not know it
+            continue
+        written = iso_date(value)
+        if name == "urldate" and written > today.isoformat():
+            yield ReferenceProblem("malformed-date", name, f"the visit of {value} is in the future")
+        elif not _is_date(value) and (is_biblatex or not written):
+            correction = written if len(written) > len("2019") else ""
+            advice = f"; write {written}" if correction else ""
+            reason = "is in no calendar" if _BIBLATEX_DATE.fullmatch(value) else "is not a date as 2019-06-05 is one"
+            message = f"“{value}” {reason}{advice}"
+            yield ReferenceProblem("malformed-date", name, message, correction=correction)
+
+
+def _is_date(value: str) -> bool:
+    """Whether biblatex reads a date, or a range of two."""
+    for text in value.split("/", 1):
+        match = _BIBLATEX_DATE.fullmatch(text.strip())
+        if not match:
+            return False
+        month, day = match["month"] or "01", match["day"] or "01"
+        if month.isdigit() and not (day == "01" and int(month) in _SEASONS):
+            year = text.strip()[:4]
+            day = day if day.isdigit() else "01"
+            if not iso_date(f"{year if year.isdigit() else 2000}-{month}-{day}"):
+                return False
+    return True
+
+
 def _et_al(entry: Entry) -> Iterator[ReferenceProblem]:
     for name in ("author", "editor"):
         value = entry.source.fields.get(name, "") if entry.source else ""
@@ -283,14 +367,24 @@ def _author_list(entry: Entry) -> Iterator[ReferenceProblem]:
     for field in ("author", "editor"):
         for name in re.split(r"\sand\s", _outside_braces(entry.source.fields.get(field, "") if entry.source else "")):
             inner = name.strip(" ,;\n")
-            if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner):
+            if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner or _is_list(inner)):
                 quoted = " ".join(name.split())
                 quoted = quoted if len(quoted) <= _MAX_QUOTED else f"{quoted[:_MAX_QUOTED]}…"
                 advice = "put “and” between names"
-                if is_institution(name):
+                if "&" in name and "," not in name:
+                    advice = "put “and” between names, or the name of an institution in braces"
+                elif is_institution(name):
                     advice = "put the name of an institution in braces"
                 yield ReferenceProblem("author-list", field, f"“{quoted}” is read as one person; {advice}")
                 break
+
+
+def _is_list(name: str) -> bool:
+    """Whether what BibTeX takes for one name is several: "John Doe, Jane Roe, Jim Poe", "John Doe & Jane Roe"."""
+    parts = [part.split() for part in name.split(",")]
+    if len(parts) == 1 + _MAX_COMMAS:  # the part between the commas should be "Jr."
+        return all(len(part) > 1 and not any("." in word for word in part) for part in parts)
+    return bool(re.search(r"\s\\?&\s", name))
 
 
 def _outside_braces(value: str) -> str:
@@ -313,8 +407,10 @@ def _missing_fields(entry: Entry) -> Iterator[ReferenceProblem]:
 def _no_identifier(entry: Entry) -> Iterator[ReferenceProblem]:
     """An article of a journal that can only be looked up by its title; books, talks and theses often can."""
     reference = entry.reference
-    identifiers = (reference.doi, reference.arxiv, reference.pmid, reference.publication.pmcid, entry.fields.get("doi"))
-    if entry.type == "article" and reference.title and reference.venue and not any(identifiers):
+    identifiers = (reference.doi, reference.arxiv, reference.pmid, reference.publication.pmcid)
+    others = (entry.fields.get(name) for name in _OTHER_IDENTIFIERS)
+    is_article = entry.type == "article" and reference.title and reference.venue
+    if is_article and not any(identifiers) and not any(others):
         yield ReferenceProblem("no-identifier", "doi", "no DOI, so the article can only be looked up by its title")
 
 
@@ -382,9 +478,14 @@ def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferencePr
 
 def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
     by_key: dict[str, Entry] = {}
+    by_spelling: dict[str, Entry] = {}
     for position, entry in enumerate(entries):
         earlier = by_key.setdefault(entry.key, entry)
-        if earlier is not entry:
+        namesake = by_spelling.setdefault(entry.key.lower(), entry)
+        if earlier is entry and namesake is not entry and entry.source and namesake.source:
+            message = f"BibTeX, which ignores capitals, takes this key for '{namesake.key}' ({namesake.place})"
+            yield position, ReferenceProblem("key-case", "", message)
+        elif earlier is not entry:
             same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
             reason = "the same entry stands" if same else "another entry has this key"
             yield position, ReferenceProblem("doubled-key", "", f"{reason} on line {earlier.line} of {earlier.file}")
@@ -408,7 +509,7 @@ def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProble
                     message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
                     yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
                 break
-        twins = [twin for twin in by_paper[paper] if _is_thesis(twin.reference) == _is_thesis(entry.reference)]
+        twins = [twin for twin in by_paper[paper] if not _stand_apart(entry.reference, twin.reference)]
         if twins and not shared:
             yield position, _duplicate(entry.reference, twins)
         by_paper[paper].append(entry)
@@ -430,13 +531,32 @@ def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> Refere
     )
 
 
+def _stand_apart(reference: Reference, other_reference: Reference) -> bool:
+    """Whether two references are two works after all: a thesis and its paper, two "Editorials" of a journal."""
+    if _is_thesis(reference) != _is_thesis(other_reference):
+        return True
+    if tells_paper(normalise_title(reference.title)):
+        return False
+    pages, other_pages = (ref.publication.pages.partition("-")[0] for ref in (reference, other_reference))
+    volume, other_volume = (ref.publication.volume for ref in (reference, other_reference))
+    return bool(
+        volume and other_volume and (volume != other_volume or (pages and other_pages and pages != other_pages))
+    )
+
+
 def _is_thesis(reference: Reference) -> bool:
     """Whether a reference is to a thesis, beside which a paper may have the same title."""
     return reference.publication.type == "thesis"
 
 
 def _papers(entries: Sequence[Entry]) -> list[int]:
-    return group_references(entry.reference for entry in entries)
+    return group_references(_as_first_posted(entry.reference) for entry in entries)
+
+
+def _as_first_posted(reference: Reference) -> Reference:
+    """A preprint with the year of its number, since arXiv's own entries have that of the latest version."""
+    year = _arxiv_year(normalise_arxiv(reference.arxiv))
+    return replace(reference, year=year) if year and reference.year and year < reference.year else reference
 
 
 def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
@@ -452,12 +572,19 @@ def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
 
 def _missing_parents(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
     """Entries that take fields from an entry which is not there."""
-    keys = {entry.key.lower() for entry in entries}
+    keys = {entry.key for entry in entries}
+    spellings = {key.lower(): key for key in sorted(keys)}
     for position, entry in enumerate(entries):
         parent = entry.source.fields.get("crossref", "").strip() if entry.source else ""
-        if parent and parent.lower() not in keys:
+        spelling = spellings.get(parent.lower(), "")
+        if parent and not spelling:
             message = f"the entry takes fields from '{parent}', but no entry has this key"
             yield position, ReferenceProblem("missing-entry", "crossref", message)
+        elif parent and parent not in keys:
+            message = (
+                f"the entry takes fields from '{parent}', but its key is '{spelling}'; only BibTeX ignores capitals"
+            )
+            yield position, ReferenceProblem("key-case", "crossref", message)
 
 
 def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:

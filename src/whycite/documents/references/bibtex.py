@@ -17,6 +17,8 @@ from whycite.documents.references.reader import (
     JOURNALS,
     BibliographyReader,
     duplicate_warnings,
+    full_date,
+    iso_date,
     join_title,
     normalise_pages,
     strip_markup,
@@ -43,7 +45,10 @@ _TABLES = load_tables(__name__)
 _NEVER_CITED = {"xdata", "bibnote", "control"}
 _WHOLE_WORKS = frozenset(_TABLES["whole_works"])
 _TYPES: dict[str, str] = _TABLES["types"]
+_GENRES: dict[str, str] = _TABLES["genres"]
 _ADDRESSES = ("url", "howpublished", "ee")
+_ACCESSED = ("urldate", "lastaccessed", "accessed", "accessdate", "lastchecked")
+_MONTH = re.compile(r"[A-Za-z]{3,9}")
 _ESCAPE = re.compile(r"\\(?=[%_&#~$])")
 _NOTES = ("note", "addendum", "annote", "annotation", "pubstate")
 _PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
@@ -107,8 +112,11 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
         return next((text for name in names if (text := _text(fields, name))), "")
 
     volume = first("volume")
+    genre = first("type")
     return Publication(
-        type=_TYPES.get(type, ""),
+        type=_TYPES.get(type, "") or ("document" if _is_document(fields) else ""),
+        genre=_GENRES.get(genre.lower(), genre) or (_GENRES.get(type, "") if type.endswith("thesis") else ""),
+        date=_date(fields),
         et_al=names_others(fields.get("author", "")),
         editors=parse_people(fields.get("editor", "")),
         volume="" if volume.startswith("abs/") else volume,  # how DBLP writes arXiv papers
@@ -116,15 +124,35 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
         pages=normalise_pages(first("pages", "eid", "articleno")),
         publisher=first("publisher", "school", "institution", "organization"),
         place=first("address", "location"),
-        edition=first("edition"),
+        edition=first("edition", "version"),
         series=first("series"),
         isbn="" if type in _WHOLE_WORKS else normalise_isbn(_searchable(fields, "isbn")),
         issn=first("issn"),
         pmcid=normalise_pmcid(_searchable(fields, "pmcid")),
         # Addresses are verbatim: a tilde is no space.
         url=web_address(*(_ESCAPE.sub("", fields.get(name, "")[:_MAX_SEARCHED]) for name in _ADDRESSES)),
+        accessed=next((date for name in _ACCESSED if (date := iso_date(_text(fields, name)))), ""),
         note="; ".join(text for name in _NOTES if (text := _text(fields, name))),
     )
+
+
+def _is_document(fields: Mapping[str, str]) -> bool:
+    """Whether an entry of no certain type is of something that no journal or book has: a program, a web page."""
+    return bool(_venue(fields)) and not any(fields.get(name) for name in ("volume", "number", "pages", "eid"))
+
+
+def _date(fields: Mapping[str, str]) -> str:
+    """The date of publication in ISO form, if more than the year is known."""
+    year = _year(fields)
+    month, day = _text(fields, "month"), _text(fields, "day")
+    name = _MONTH.search(month)
+    written = (
+        _text(fields, "date").partition("/")[0] if "date" in fields else "",
+        f"{month} {year}" if not day else f"{day} {month} {year}",
+        f"{year}-{month}-{day}" if day else f"{year}-{month}",
+        f"{name[0]} {year}" if name else "",
+    )
+    return next((date for text in written if (date := full_date(text, year))), "")
 
 
 def inherit_fields(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
