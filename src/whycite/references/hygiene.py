@@ -87,7 +87,7 @@ _OTHER_IDENTIFIERS = (
 )  # fmt: skip
 _MAX_SEARCHED = 2000  # characters of a field
 _MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
-_MAX_QUOTED = 60  # characters of an author list that are quoted
+_MAX_QUOTED = 60  # characters of an author list or an address that are quoted
 _ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
 _YEARS_AHEAD = 1  # journals date issues into the next year
 _YEARS_APART = 1  # proceedings may appear in the year after the conference
@@ -316,7 +316,7 @@ def _url(entry: Entry) -> Iterator[ReferenceProblem]:
     elif " " in value:
         reason = "is more than one address" if "http" in value[1:] else "has a blank in it, where the link will end"
     if reason:
-        yield ReferenceProblem("malformed-url", "url", f"“{value}” {reason}")
+        yield ReferenceProblem("malformed-url", "url", f"“{_quoted(value)}” {reason}")
 
 
 def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
@@ -368,15 +368,19 @@ def _author_list(entry: Entry) -> Iterator[ReferenceProblem]:
         for name in re.split(r"\sand\s", _outside_braces(entry.source.fields.get(field, "") if entry.source else "")):
             inner = name.strip(" ,;\n")
             if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner or _is_list(inner)):
-                quoted = " ".join(name.split())
-                quoted = quoted if len(quoted) <= _MAX_QUOTED else f"{quoted[:_MAX_QUOTED]}…"
                 advice = "put “and” between names"
                 if "&" in name and "," not in name:
                     advice = "put “and” between names, or the name of an institution in braces"
                 elif is_institution(name):
                     advice = "put the name of an institution in braces"
-                yield ReferenceProblem("author-list", field, f"“{quoted}” is read as one person; {advice}")
+                yield ReferenceProblem("author-list", field, f"“{_quoted(name)}” is read as one person; {advice}")
                 break
+
+
+def _quoted(text: str) -> str:
+    """A value of a field for a message, cut if it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
 
 
 def _is_list(name: str) -> bool:

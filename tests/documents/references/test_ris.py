@@ -138,6 +138,12 @@ def test_finds_fields_where_they_stand(lines: str, name: str, value: object) -> 
     assert getattr(reference, name) == value
 
 
+def test_proceedings_stand_where_zotero_writes_them() -> None:
+    record = "TY  - CONF\nTI  - A\nC3  - Proceedings of Bees\nPB  - Springer\n"
+    assert parse(record, "refs.ris")[0][0].venue == "Proceedings of Bees"
+    assert parse(record.replace("CONF", "BOOK"), "refs.ris")[0][0].venue == "Springer"
+
+
 def test_books_have_an_isbn() -> None:
     assert parse("TY  - BOOK\nSN  - 978-3-16-148410-0\n", "refs.ris")[0][0].isbn == "9783161484100"
 

@@ -42,6 +42,7 @@ TYPES = {
     "UNPB": "manuscript",
 }  # fmt: skip
 _ISSN = re.compile(r"\b\d{4}-\d{3}[\dXx]\b")
+_CONFERENCES = {"CONF", "CPAPER"}
 _WHOLE_WORKS = {"BOOK", "EDBOOK", "EBOOK", "THES", "RPRT", "CONF"}
 
 RisFields = Mapping[str, list[str]]
@@ -103,7 +104,7 @@ def _reference(fields: RisFields, number: int) -> Reference:
         title=join_title(_first_value(fields, *_TITLES), ""),
         authors=tuple(name for name in map(_person, people) if name and not names_others(name)),
         year=_year(fields),
-        venue=_first_value(fields, "JT", "TA") if pubmed else _first_value(fields, *_VENUES),
+        venue=_venue(fields, pubmed),
         doi=doi,
         arxiv=normalise_arxiv(doi) or normalise_arxiv(url) or normalise_arxiv(accession),
         pmid=pmid,
@@ -136,6 +137,13 @@ def _publication(fields: RisFields, people: list[str]) -> Publication:
         accessed=iso_date(_first_value(fields, "Y2").strip("/")),
         note="; ".join(fields.get("N1", [])),
     )
+
+
+def _venue(fields: RisFields, pubmed: bool) -> str:
+    if pubmed:
+        return _first_value(fields, "JT", "TA")
+    proceedings = ("C3",) if _first_value(fields, "TY") in _CONFERENCES else ()  # as Zotero writes it
+    return _first_value(fields, *proceedings, *_VENUES)
 
 
 def _year(fields: RisFields) -> int | None:
