@@ -109,6 +109,8 @@ def _entry_type(paper: Paper) -> str:
     kind = _ENTRY_TYPES.get(work_type(paper), "misc")
     if kind in ("article", "inproceedings", "incollection") and not venue:
         return "misc"
+    if kind == "incollection" and venue == publication.publisher:  # the title is the book's
+        return "book"
     if kind == "incollection" and not publication.publisher:
         return "inproceedings"
     if kind == "book" and not (publication.publisher or venue):
@@ -150,7 +152,7 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
         yield name, _MONTHS[number - 1] if name == "month" else str(number)
     venue = _IN.sub("", paper.venue.strip())
     publisher = publication.publisher or (venue if kind in _PUBLISHED_BY else "")
-    if kind not in _PUBLISHED_BY or venue != publisher:
+    if kind not in _PUBLISHED_BY or venue not in (publisher, publication.series):
         yield _VENUE_FIELDS.get(kind, "howpublished"), _escape(venue)
     yield "volume", _escape(publication.volume)
     yield "number" if kind in ("article", "techreport", "misc") else "issue", _escape(publication.issue)
@@ -195,7 +197,8 @@ def _note(paper: Paper) -> str:
     own_words = Reference("", paper.title, publication=paper.publication)
     if paper.status not in ("retracted", "concern") or stated_notices(own_words):
         return note
-    dois = [notice.doi for notice in paper.notices if notice.doi and notice.kind in ("retraction", "concern")]
+    kinds = ("retraction", "concern")
+    dois = [notice.doi for notice in paper.notices if notice.kind in kinds and notice.doi not in ("", paper.doi)]
     warning = describe_status(paper.status, ())
     return "; ".join(filter(None, (note, f"{warning}, see doi:{dois[0]}" if dois else warning)))
 
