@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from whycite.documents.references.bibtex import locate_entries, reference_of
+from whycite.errors import UserError
 from whycite.references.checking import check_references
 from whycite.references.entries import Entry
 from whycite.references.hygiene import entry_problems, venue_problems
@@ -334,3 +335,38 @@ def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:
     )
     assert len(messages["wrong"]) == 1
     assert messages["array"] == []  # of the second one; its key is reported
+
+
+@pytest.mark.parametrize(
+    ("name", "draft"),
+    [
+        (
+            "draft.tex",
+            "\\begin{document}\nBees sleep \\cite{cited}.\n\\begin{thebibliography}{9}\n"
+            "\\bibitem{cited} W. Kaiser, Busy bees need rest, too, J. Comp. Physiol. 163 (1988).\n"
+            "\\bibitem[Roe(1999)]{spare} A. Roe, Wasps, Bee World 1 (1999).\n\\end{thebibliography}\n\\end{document}\n",
+        ),
+        (
+            "draft.md",
+            "---\nreferences:\n- id: cited\n  title: Busy bees need rest, too\n- id: spare\n  title: Wasps\n---\n"
+            "Bees sleep [@cited].\n",
+        ),
+        ("draft.typ", '#bibliography("refs.yml")\nBees sleep @cited.\n'),
+    ],
+)
+def test_entries_that_stand_in_the_draft_may_be_uncited(tmp_path: Path, name: str, draft: str) -> None:
+    (tmp_path / name).write_text(draft)
+    (tmp_path / "refs.yml").write_text("cited:\n  title: Busy bees need rest, too\nspare:\n  title: Wasps\n")
+    report = check_references(tmp_path / name, use_library=False)
+    uncited = [ref.entry.key for ref in report.references if "uncited" in {problem.rule for problem in ref.problems}]
+    assert uncited == ["spare"]
+
+
+def test_a_bibliography_of_typst(tmp_path: Path) -> None:
+    (tmp_path / "refs.yml").write_text(
+        "bees:\n  type: article\n  title: TODO\n  author: Kaiser, Walter\n  date: 2040\n"
+    )
+    [reference] = check_references(tmp_path / "refs.yml", use_library=False).references
+    assert {problem.rule for problem in reference.problems} == {"placeholder", "future-year"}
+    with pytest.raises(UserError, match=r"gone\.yaml: No such file"):
+        check_references(tmp_path / "gone.yaml", use_library=False)
