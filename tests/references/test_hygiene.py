@@ -123,6 +123,7 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("malformed-url", "url = {http://localhost:8888/tree}", "url = {http://localhosts.org}"),
         ("malformed-url", "url = {file:///C:/Users/me/a.pdf}", "url = {https://a.org/~me/f_(1)\\_2.pdf}"),
         ("malformed-url", "url = {N/A}", "url = {}"),
+        ("malformed-url", "url = {10.1000/182}", "url = {http://a.org/\\textasciitilde me}"),
         ("malformed-date", "urldate = {2020-02-30}", "urldate = {2020-02-29}"),
         ("malformed-date", "urldate = {yesterday}", "urldate = {12 March 2020}"),  # BibTeX prints it
         ("malformed-date", "date = {2020}, urldate = {12.03.2020}", "date = {2020}, urldate = {2020-03-12}"),

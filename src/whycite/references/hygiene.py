@@ -47,6 +47,7 @@ _SCHEME = re.compile(
 )
 _OWN_ADDRESS = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)|file:", re.IGNORECASE)
 _URL_COMMAND = re.compile(r"\\(?:url|path|nolinkurl)\s*\{(.*)\}", re.DOTALL)
+_MACRO = re.compile(r"(\\text[a-z]{4,20}) ")  # TeX drops the blank after it
 # What biblatex takes for a date: a range of days, months or seasons, which may be unsure or open.
 _BIBLATEX_DATE = re.compile(
     r"(?:-?[\dX]{4}(?:-(?P<month>\d\d|XX)(?:-(?P<day>\d\d|XX)(?:T[\d:]{4,8}(?:Z|[+-][\d:]{2,5})?)?)?)?[~?%]?|\.\.|y-?\d{5,})?",
@@ -305,7 +306,7 @@ def _url(entry: Entry) -> Iterator[ReferenceProblem]:
     """An address that is none, or is one of the author's own machine."""
     value = entry.fields.get("url", "").strip()[:_MAX_SEARCHED]
     command = _URL_COMMAND.fullmatch(value)
-    value = " ".join((command[1] if command else value).strip("{}<> ").split())
+    value = _MACRO.sub(r"\1", " ".join((command[1] if command else value).strip("{}<> ").split()))
     if not value or ("\\" in value and not _SCHEME.match(value)):
         return  # a macro
     reason = ""
