@@ -482,3 +482,14 @@ def test_what_is_in_no_journal_is_a_document() -> None:
     """GitHub's snippet names a journal, and Zotero's web pages do."""
     assert one("@misc{k, title = {x}, journal = {GitHub repository}}").publication.type == "document"
     assert one("@misc{k, title = {x}, journal = {Nature}, volume = 7}").publication.type == ""
+
+
+def test_a_lost_comma_is_told_and_nothing_is_lost() -> None:
+    entry = (
+        '@article{k, author = {Lee, A} title = "Bees" # { rest},\n% a comment\nyear = 2020,}\n@book(l, title={Wasps})\n'
+    )
+    references, warnings = parse(f"@string{{x = {{X}}}}\n{entry}", "refs.bib")
+    assert warnings == ["refs.bib:2: entry 'k': no comma before the field title, where BibTeX stops reading the entry"]
+    assert [(ref.authors, ref.title, ref.year) for ref in references] == [
+        (("Lee, A",), "Bees rest", 2020), ((), "Wasps", None),
+    ]  # fmt: skip

@@ -262,7 +262,7 @@ _KEY = re.compile(
 _GAP = r"(?:\s++|%[^\n]*+)*+"
 _WORD = r"[^\s,={}\"#%()@]++"
 # After a key or a value: the name of the next field, or the end of the entry.
-_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
+_FIELD = re.compile(rf"{_GAP}(,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
 _NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=[\s=]*+")
 _TRAILING_FIELD = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
 # A known field at the beginning of a line: where a value that is never closed has to end.
@@ -302,6 +302,7 @@ class _RawEntry(NamedTuple):
     mended: bool
     start: int
     end: int
+    joined: str = ""  # the name of a field that no comma separates from the one before
 
 
 def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
@@ -323,6 +324,9 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
             raw_entries[raw.key] = raw
             if raw.mended:
                 warnings.append(f"{file}:{raw.line}: entry '{raw.key}' is malformed; read as far as possible")
+            elif raw.joined:
+                problem = f"no comma before the field {raw.joined}, where BibTeX stops reading the entry"
+                warnings.append(f"{file}:{raw.line}: entry '{raw.key}': {problem}")
     entries = [BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line) for raw in raw_entries.values()]
     if macros.spent > _MACRO_BUDGET:
         warnings.append(f"{file}: abbreviations (@string) expand to too much text; skipped some")
@@ -370,14 +374,14 @@ def _split_entries(text: str) -> Iterator[_RawEntry]:
             continue
         if kind != "string" and (key_match := _KEY.match(text, position, following)):
             key, position = key_match[1] or key_match[2], key_match.end()
-        fields, end, closed = _fields(text, position, limit, closing)
+        fields, end, closed, joined = _fields(text, position, limit, closing)
         no_comma = key and fields and text[position] != ","
         mended = not closed or no_comma or _TRAILING_FIELD.match(text, end, limit)
         if mended:
             end = starts[bisect_left(starts, end)]
             fields = _mended_fields(text, position, end, closing)
         # The text begins with a line end that the file does not have.
-        yield _RawEntry(kind, key, fields, line, bool(mended), start - 1, end - 1)
+        yield _RawEntry(kind, key, fields, line, bool(mended), start - 1, end - 1, joined if key and not mended else "")
 
 
 def _heads(text: str) -> tuple[list[int], list[int]]:
@@ -395,13 +399,15 @@ def _heads(text: str) -> tuple[list[int], list[int]]:
     return [*starts, len(text)], [*limits, len(text)]
 
 
-def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
-    """The fields from `position` on, where reading ended, and whether that is the end of the entry."""
+def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool, str]:
+    """The fields from `position` on, where reading ended, whether the entry ends there, and a field without a comma."""
     fields: list[tuple[str, _Value]] = []
-    while (field := _FIELD.match(text, position, limit)) and field[1]:
+    joined = ""
+    while (field := _FIELD.match(text, position, limit)) and field[2]:
         value, position = _value(text, field.end(), limit, closing)
-        fields.append((field[1].lower(), value))
-    return fields, field.end() if field else position, bool(field and field[2] == closing)
+        fields.append((field[2].lower(), value))
+        joined = joined or (field[2] if not field[1] else "")
+    return fields, field.end() if field else position, bool(field and field[3] == closing), joined
 
 
 def _mended_fields(text: str, position: int, end: int, closing: str) -> list[tuple[str, _Value]]:
