@@ -93,6 +93,18 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
     assert "vaswaniAttention2017" in proposals
 
 
+def test_the_kind_of_a_thesis(run: Run, zotero: ZoteroFolder) -> None:
+    zotero.item(
+        "thesis", title="The night life of foraging honeybees", authors=["Muster, Anna"], date="2011-00-00 2011",
+        thesisType="Diplomarbeit", university="TU Wien",
+    )  # fmt: skip
+    taken(run)
+    entry = run("cite", "The night life of foraging honeybees", "-n", "1", "--format", "bibtex").stdout
+    assert entry.startswith("@mastersthesis{")
+    assert "  type = {Diplomarbeit},\n  school = {TU Wien},\n" in entry
+    assert "month" not in entry  # Zotero's date has a month of 00
+
+
 def test_papers_know_their_address_in_zotero(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> None:
     library = tmp_path / "papers"
     bees = zotero.item(title="Busy bees need rest, too", DOI="10.1/bees")
