@@ -1,34 +1,30 @@
-"""What entries show without records of their papers: by themselves, together, and beside the draft that cites them."""
+"""What an entry shows by itself, without a record of its paper and without other entries."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from datetime import date
 from html import unescape
 from urllib.parse import unquote
 
 from whycite.documents.identity import (
-    group_references,
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
     normalise_pmid,
     normalise_title,
-    tells_paper,
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
 from whycite.documents.references.reader import iso_date
-from whycite.references.comparison import VENUES, authors_agree, has_many_dois, titles_agree
-from whycite.references.entries import Bibliography, Entry
+from whycite.references.comparison import VENUES, has_many_dois
+from whycite.references.entries import Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["entry_problems", "missing_entries", "problems_between", "venue_problems"]
+__all__ = ["arxiv_year", "entry_problems", "venue_problems"]
 
 _TABLES = load_tables(__name__)
 _PLACEHOLDER_NAMES = frozenset(_TABLES["placeholder_names"])
@@ -421,9 +417,9 @@ def _no_identifier(entry: Entry) -> Iterator[ReferenceProblem]:
 
 def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     """A DOI of one journal or conference in an entry that names another, or a year in which it cannot have appeared."""
-    arxiv_year = _arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
-    if reference.year and arxiv_year - reference.year > _YEARS_APART:
-        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {arxiv_year}")
+    posted_year = arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
+    if reference.year and posted_year - reference.year > _YEARS_APART:
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {posted_year}")
     doi = normalise_doi(reference.doi)
     posted = _POSTED_DOI.match(doi)
     if posted and reference.year and reference.year < int(posted[1]):
@@ -443,158 +439,9 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
                 )
 
 
-def _arxiv_year(number: str) -> int:
+def arxiv_year(number: str) -> int:
     """The year that an arXiv id names; 0 if it is none."""
     if match := _NEW_ARXIV_ID.fullmatch(number):
         return 2000 + int(match[1])
     match = _OLD_ARXIV_ID.fullmatch(number)
     return int(match[1]) + (1900 if match[1] > "90" else 2000) if match else 0
-
-
-def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
-    """Problems by the position of the entry that has them."""
-    problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
-    for position, problem in (
-        *_doubled_keys(bibliography.entries),
-        *_duplicates(bibliography.entries),
-        *_missing_parents(bibliography.entries),
-        *_uncited(bibliography),
-    ):
-        problems[position].append(problem)
-    return problems
-
-
-def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferenceProblem]]:
-    """Stand-ins for the keys that a draft cites without an entry, each where it is cited first."""
-    keys = {*(entry.key for entry in bibliography.entries), *bibliography.document.by_id}
-    spellings = {key.lower(): key for key in sorted(keys)}
-    missing = []
-    for key, place in (bibliography.citations or {}).items():
-        if key not in keys:
-            problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
-            if spelling := spellings.get(key.lower()):
-                # BibTeX finds the entry, biber and all others do not.
-                rule = "key-case" if bibliography.document.format == "latex" else "missing-entry"
-                message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
-                problem = ReferenceProblem(rule, "", message)
-            missing.append((Entry(Reference(key), *place), problem))
-    return missing
-
-
-def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    by_key: dict[str, Entry] = {}
-    by_spelling: dict[str, Entry] = {}
-    for position, entry in enumerate(entries):
-        earlier = by_key.setdefault(entry.key, entry)
-        namesake = by_spelling.setdefault(entry.key.lower(), entry)
-        if earlier is entry and namesake is not entry and entry.source and namesake.source:
-            message = f"BibTeX, which ignores capitals, takes this key for '{namesake.key}' ({namesake.place})"
-            yield position, ReferenceProblem("key-case", "", message)
-        elif earlier is not entry:
-            same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
-            reason = "the same entry stands" if same else "another entry has this key"
-            yield position, ReferenceProblem("doubled-key", "", f"{reason} on line {earlier.line} of {earlier.file}")
-
-
-def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
-    by_key: dict[str, Entry] = {}
-    by_identifier: dict[str, int] = {}
-    by_paper: defaultdict[int, list[Entry]] = defaultdict(list)
-    for position, (entry, paper) in enumerate(zip(entries, _papers(entries), strict=True)):
-        if by_key.setdefault(entry.key, entry) is not entry:
-            continue  # said of its key
-        shared = False
-        for name, identifier in _identifiers(entry.reference):
-            earlier_position = by_identifier.setdefault(f"{name} {identifier}", position)
-            earlier = entries[earlier_position]
-            if earlier is not entry and not titles_agree(earlier.reference.title, entry.reference.title):
-                shared = True
-                for owner, twin in ((position, earlier), (earlier_position, entry)):
-                    message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
-                    yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
-                break
-        twins = [twin for twin in by_paper[paper] if not _stand_apart(entry.reference, twin.reference)]
-        if twins and not shared:
-            yield position, _duplicate(entry.reference, twins)
-        by_paper[paper].append(entry)
-
-
-def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
-    """That a reference is the paper of an earlier entry, the one with its title if any, and how they disagree."""
-    entry = next(
-        (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
-    )
-    message = f"the same paper as '{entry.key}' ({entry.place})"
-    stranger = authors_agree(reference.authors, entry.reference.authors)
-    if not stranger:
-        if reference.year and entry.reference.year and reference.year != entry.reference.year:
-            message += f", which is from {entry.reference.year}"
-        return ReferenceProblem("duplicate", "", message)
-    return ReferenceProblem(
-        "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
-    )
-
-
-def _stand_apart(reference: Reference, other_reference: Reference) -> bool:
-    """Whether two references are two works after all: a thesis and its paper, two "Editorials" of a journal."""
-    if _is_thesis(reference) != _is_thesis(other_reference):
-        return True
-    if tells_paper(normalise_title(reference.title)):
-        return False
-    pages, other_pages = (ref.publication.pages.partition("-")[0] for ref in (reference, other_reference))
-    volume, other_volume = (ref.publication.volume for ref in (reference, other_reference))
-    return bool(
-        volume and other_volume and (volume != other_volume or (pages and other_pages and pages != other_pages))
-    )
-
-
-def _is_thesis(reference: Reference) -> bool:
-    """Whether a reference is to a thesis, beside which a paper may have the same title."""
-    return reference.publication.type == "thesis"
-
-
-def _papers(entries: Sequence[Entry]) -> list[int]:
-    return group_references(_as_first_posted(entry.reference) for entry in entries)
-
-
-def _as_first_posted(reference: Reference) -> Reference:
-    """A preprint with the year of its number, since arXiv's own entries have that of the latest version."""
-    year = _arxiv_year(normalise_arxiv(reference.arxiv))
-    return replace(reference, year=year) if year and reference.year and year < reference.year else reference
-
-
-def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
-    if doi := normalise_doi(reference.doi):
-        yield "DOI", doi
-    if arxiv := normalise_arxiv(reference.arxiv):
-        yield "arXiv id", arxiv
-    if pmid := normalise_pmid(reference.pmid):
-        yield "PubMed id", pmid
-    if isbn := normalise_isbn(reference.isbn):
-        yield "ISBN", isbn
-
-
-def _missing_parents(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    """Entries that take fields from an entry which is not there."""
-    keys = {entry.key for entry in entries}
-    spellings = {key.lower(): key for key in sorted(keys)}
-    for position, entry in enumerate(entries):
-        parent = entry.source.fields.get("crossref", "").strip() if entry.source else ""
-        spelling = spellings.get(parent.lower(), "")
-        if parent and not spelling:
-            message = f"the entry takes fields from '{parent}', but no entry has this key"
-            yield position, ReferenceProblem("missing-entry", "crossref", message)
-        elif parent and parent not in keys:
-            message = (
-                f"the entry takes fields from '{parent}', but its key is '{spelling}'; only BibTeX ignores capitals"
-            )
-            yield position, ReferenceProblem("key-case", "crossref", message)
-
-
-def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
-    if bibliography.citations is None:
-        return
-    for position, entry in enumerate(bibliography.entries):
-        if entry.key not in bibliography.used_keys and entry.key not in bibliography.citations:
-            yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")
