@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite import documents, structure
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CITATION_RULES, CheckedDraft, CitationProblem, Finding, FindingKind
-from whycite.check.memory import Memory
+from whycite.check.memory import CachedLibrary, Memory
 from whycite.check.proposals import (
     DraftProposer,
     Proposer,

@@ -410,13 +410,13 @@ def _render(
         for row, bibliography in zip(rows, bibliographies, strict=False):
             row["references"] = report_json(bibliography)["references"]
         return b"".join(map(json_line, rows))
-    from whycite.check.reporting import github, html, sarif
+    from whycite.check.reporting import codereview, html
 
     if format is CheckFormat.sarif:
-        log = sarif.report(reports, [_checked_folder(draft) for draft in drafts])
+        log = codereview.sarif(reports, [_checked_folder(draft) for draft in drafts])
         return with_sarif_run(log, bibliographies).encode("utf-8", "replace")
     if format is CheckFormat.github:
-        return (github.report(reports) + github_report(bibliographies)).encode("utf-8", "replace")
+        return (codereview.github(reports) + github_report(bibliographies)).encode("utf-8", "replace")
     return html.report(reports).encode("utf-8", "replace")
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import whycite
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector
+from whycite.check.memory import CachedLibrary
 from whycite.check.paragraphs import prose_paragraphs
 from whycite.check.proposals import propose
 from whycite.check.worthiness import Judgement, judge
