@@ -143,7 +143,7 @@ def check(
         raise UserError(
             "--references cannot be used with -, --fix or --format html; whycite references --fix mends references"
         )
-    from whycite.cli.batch import section_type
+    from whycite import structure
     from whycite.cli.progress import stage_progress
 
     errors = _error_console()
@@ -158,7 +158,7 @@ def check(
         format=CheckFormat.json if as_json else format,
         out=out,
         threshold=threshold,
-        sections=tuple(matched_type for name in section or () if (matched_type := section_type(name))),
+        sections=tuple(structure.parse_section_type(name) for name in section or ()),
         all=all,
         n=n,
         fix=fix,
