@@ -171,8 +171,8 @@ def _unchecked_drafts(draft: str | Path | Document, document: Document) -> tuple
     if not drafts:
         return ()
     shown = ", ".join(name or "." for name in drafts[:_SHOWN_DRAFTS])
-    more = f" and {len(drafts) - _SHOWN_DRAFTS:,} more" if len(drafts) > _SHOWN_DRAFTS else ""
-    return (f"{draft}: has other drafts, which are not checked: {shown}{more}; name each to check it",)
+    further_drafts = f" and {len(drafts) - _SHOWN_DRAFTS:,} more" if len(drafts) > _SHOWN_DRAFTS else ""
+    return (f"{draft}: has other drafts, which are not checked: {shown}{further_drafts}; name each to check it",)
 
 
 def _checked_sentences(document: Document, files: DraftFiles, sections: Collection[str] | None) -> list[int]:

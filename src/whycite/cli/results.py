@@ -321,12 +321,12 @@ def _summary(checked: CheckedDraft) -> str:
     total = len(checked.findings)
     needs = "needs" if needed == 1 or total == 1 else "need"
     likelier = sum(finding.kind == "ok" and finding.worthiness >= _LOWER_THRESHOLD for finding in checked.findings)
-    more = f" {likelier:,} more may need one: --threshold {_LOWER_THRESHOLD:g}." if likelier else ""
+    more_findings = f" {likelier:,} more may need one: --threshold {_LOWER_THRESHOLD:g}." if likelier else ""
     retracted = len({p.key for finding in checked.findings for p in finding.problems if p.rule == "retracted"})
     warning = f" The draft cites {count(retracted, 'retracted paper')}." if retracted else ""
     return (
         f"{shorten_paths(checked.document.path)}: {needed:,} of {count(total, 'sentence')} {needs} a "
-        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}{more}"
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}{more_findings}"
     )
 
 

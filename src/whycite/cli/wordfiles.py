@@ -68,8 +68,8 @@ def fix_word(
             say(console, Text(printable(shorten_paths(note)), style="yellow"))
         needed = sum(finding.kind == "needs-citation" for finding in checked.findings)
         if left_out := needed - len(best_choices(checked)):
-            left = f"{count(left_out, 'sentence')} left unchanged because no paper is certain enough"
-            say(console, printable(f"{shorten_paths(draft)}: {left}; --as comments shows the closest."))
+            remainder = f"{count(left_out, 'sentence')} left unchanged because no paper is certain enough"
+            say(console, printable(f"{shorten_paths(draft)}: {remainder}; --as comments shows the closest."))
     if fixed.content == data:
         say(console, printable(f"{shorten_paths(draft)}: nothing to write."))
     elif not in_place or yes or confirm_changes(console):

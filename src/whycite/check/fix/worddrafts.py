@@ -54,8 +54,8 @@ def _comment(finding: Finding) -> str:
     """What a finding says, with the best evidence for each paper."""
     if finding.kind != "needs-citation" and not finding.recommendations:
         return problem_message(finding)
-    first, *papers = message(finding).split("\n")
-    lines = [first]
+    heading, *papers = message(finding).split("\n")
+    lines = [heading]
     for line, proposal in zip(papers, finding.recommendations, strict=False):
         lines.append(line)
         for evidence in proposal.recommendation.evidence[:1]:

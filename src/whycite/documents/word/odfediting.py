@@ -182,12 +182,12 @@ class OpenDocumentEditor:
             return False
         holder = next((node for node in elements_around(self._root, end)[::-1] if node.tag == "list-item"), None)
         style = paragraph.attributes.get("style-name", "")
-        named = f"text:style-name={quoteattr(style)}" if style else ""
+        style_attribute = f"text:style-name={quoteattr(style)}" if style else ""
         # The change begins before the end of the old paragraph, as if Enter was pressed there.
         opening, _, closing = self._change("\0").partition("\0")
         paragraphs = [escape(valid_text(text)) for text in texts]
         paragraphs[-1] += closing
-        elements = [_element("text:p", text, named) for text in paragraphs]
+        elements = [_element("text:p", text, style_attribute) for text in paragraphs]
         if holder is not None:
             elements = [_element("text:list-item", element) for element in elements]
         self._insert_at(end, 3, opening)

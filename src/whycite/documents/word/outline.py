@@ -49,14 +49,14 @@ def build_document(
         limits = f"{MAX_TEXT:,} characters, {MAX_PARAGRAPHS:,} paragraphs or {MAX_CITATIONS:,} citations"
         builder.warn(f"{path}: more than {limits}; the rest is not read")
     text = flow.text
-    named = recognise_paragraphs(flow, text)
+    own_title = recognise_paragraphs(flow, text)
     references = list(works.references.values())
     if not references or not all(citation.keys for citation in flow.citations):
         references += _typed_references(flow, text)
     citations = _all_citations(flow, text, references)
     outline = DraftOutline()
     _Filler(path, text, citations, outline).fill(flow.paragraphs)
-    titled = named or (title if _occurs(title, text) else "")
+    titled = own_title or (title if _occurs(title, text) else "")
     inner = outline.fill(builder, bool(titled))
     return builder.document(Reference(id="", title=titled or inner or title), references)
 
@@ -175,8 +175,8 @@ def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> li
     for citation in marked:
         if citation.keys:
             continue
-        inside = [other for other in typed if citation.start <= other.start and other.end <= citation.end]
-        citation.keys = tuple(dict.fromkeys(key for other in inside for key in other.keys))
+        enclosed = [inner for inner in typed if citation.start <= inner.start and inner.end <= citation.end]
+        citation.keys = tuple(dict.fromkeys(key for inner in enclosed for key in inner.keys))
     return sorted([*marked, *_apart(typed, marked)], key=lambda citation: (citation.start, citation.end))
 
 
@@ -210,8 +210,8 @@ def _unformatted_citations(flow: Flow, text: str) -> Iterator[FlowCitation]:
     """The citations that EndNote has not formatted yet; they name their works only by what they show."""
     for line in flow.paragraphs:
         if line.role in _READ_ROLES:
-            found = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
-            yield from _apart(found, flow.citations)
+            citations = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
+            yield from _apart(citations, flow.citations)
 
 
 def _apart(typed: Iterable[FlowCitation], marked: Sequence[FlowCitation]) -> Iterator[FlowCitation]:
