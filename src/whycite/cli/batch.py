@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import sys
 import time
 from collections import deque
@@ -12,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Semaphore, Thread
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from whycite.documents.sources import decode
 from whycite.errors import UserError
 
-__all__ = ["map_in_order", "open_input", "read_lines"]
+__all__ = ["map_in_order", "open_input", "parse_object", "read_lines"]
 
 
 _CHUNK_BYTES = 1 << 16
@@ -88,6 +89,17 @@ def _read_chunk(stream: IO[bytes]) -> bytes:
     while (chunk := stream.read(_CHUNK_BYTES)) is None:
         time.sleep(_WAIT)
     return chunk
+
+
+def parse_object(line: str, place: str, expected: str) -> dict[str, Any]:
+    """The object on a line; an error that says what was expected if it is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{place}: invalid JSON; {expected}") from error
+    if not isinstance(record, dict):
+        raise UserError(f"{place}: {expected}")
+    return record
 
 
 T = TypeVar("T")

@@ -177,13 +177,9 @@ def _make_claim(text: str, **context: Any) -> Claim:
 def _parse_claim(line: str, place: str, context: Mapping[str, Any]) -> _BatchClaim:
     """Parse a line of a batch; `context` provides what the line does not say about the draft."""
     from whycite import structure
+    from whycite.cli.batch import parse_object
 
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
-    if not isinstance(record, dict):
-        raise UserError(f"{place}: {_EXPECTED}")
+    record = parse_object(line, place, _EXPECTED)
     for key in ("id", "text"):
         if record.get(key) is None:
             raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')

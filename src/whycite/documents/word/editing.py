@@ -122,7 +122,6 @@ class WordEditor:
         self._root = self._package.root(self._main) or Node("", {}, 0)
         self._date = f"{date:%Y-%m-%dT%H:%M:%SZ}"
         self._edits: dict[str, _PartEdit] = {}
-        self._lines = [line.start for line in self.flow.paragraphs]
         self._comments: list[str] = []
         self._w = _prefix(self._source(self._main), path)
         self._comment_parts = self._package.related(self._main, "comments")
@@ -161,7 +160,7 @@ class WordEditor:
 
     def add_comment(self, comment: WordComment) -> bool:
         """Comment a stretch of the text; False if it has no place, or has this comment already."""
-        start, end = self._stretch(comment.start, comment.end)
+        start, end = self.flow.commented_stretch(comment.start, comment.end)
         first, last = pieces_at(self.flow, start, end)
         if first is None or last is None or self._is_known(comment, first.paragraph):
             return False
@@ -181,7 +180,7 @@ class WordEditor:
     def insert(self, insertion: TextInsertion) -> bool:
         """Insert text as a tracked change, formatted like the text before it; False if it has no place."""
         _, piece = pieces_at(self.flow, 0, insertion.offset)
-        if piece is None or self._line_at(insertion.offset).mark is not None:
+        if piece is None or self.flow.line_at(insertion.offset).mark is not None:
             return False
         formatting = self._formatting(piece)
         if insertion.raised:
@@ -324,17 +323,6 @@ class WordEditor:
         return self._edits[part]
 
     # -- places ------------------------------------------------------------------
-
-    def _line_at(self, offset: int) -> FlowParagraph:
-        return self.flow.paragraphs[max(0, bisect_right(self._lines, offset) - 1)]
-
-    def _stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Where a comment on a stretch goes: of notes and text boxes, at their mark, since they cannot have any."""
-        mark = self._line_at(start).mark
-        if mark is None:
-            return start, end
-        line = self._line_at(mark)
-        return max(line.start, mark - 1), min(line.end, max(mark, line.start + 1))
 
     def _cut(self, piece: TextPiece, offset: int, *, tracked: bool = False) -> _Cut:
         """The cut at an offset in a piece or at its edge; fields and formulas are not cut, but passed by."""
