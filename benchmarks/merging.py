@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from whycite.check import proposals
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import Proposal
-from whycite.check.memory import Memory
+from whycite.check.memory import CachedLibrary, Memory
 from whycite.documents import Document, stream
 from whycite.library import Library
 from whycite.models import load_encoder

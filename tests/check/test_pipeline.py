@@ -10,7 +10,10 @@ from tests.drafts import TEX
 from tests.fakes import FakeDetector, FakeEncoder
 from whycite.check.findings import CheckedDraft, checked_draft_json
 from whycite.check.pipeline import check_draft
+from whycite.documents.model import Notice
 from whycite.errors import UserError
+from whycite.library.notices import PaperNotices, replace_list
+from whycite.library.records import identifier
 
 
 @pytest.fixture
@@ -84,6 +87,23 @@ def test_a_library_in_the_usual_place_that_cannot_be_used_is_done_without(run, d
     checked = run(draft)
     assert checked.findings[0].recommendations[0].key == "Kaiser1988"
     assert "no library here yet" in checked.warnings[-1]
+
+
+def test_a_library_in_the_usual_place_that_has_only_notices_is_done_without(run, draft: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    library = tmp_path / "no library"
+    bibliography = draft.with_name("refs.bib")
+    bibliography.write_text(
+        bibliography.read_text().replace("year = {2017}", "year = {2017}, doi = {10.5555/attention}")
+    )
+    retracted = Notice("retraction", "10.1/retraction", "2024-03-05", "", "a list")
+    replace_list(library, "a list", [([identifier("doi:10.5555/attention")], PaperNotices((retracted,)))])
+    (library / "commits.lance").mkdir()
+    checked = run(draft)
+    assert checked.findings[0].recommendations[0].key == "Kaiser1988"
+    assert [finding.problems[0].rule for finding in checked.findings if finding.problems] == ["retracted"]
+    assert [warning for warning in checked.warnings if "no library here yet" in warning] == [checked.warnings[-1]]
+    with pytest.raises(UserError, match="no library here yet"):
+        run(draft, library=library)
 
 
 def test_sentences_that_a_comment_sets_aside_are_not_reported(run, draft: Path) -> None:  # type: ignore[no-untyped-def]

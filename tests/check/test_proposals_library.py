@@ -6,7 +6,7 @@ from typing import cast
 
 import whycite
 from tests.fakes import word_encoder
-from whycite.check.cachedlibrary import CachedLibrary, LibraryAnswer
+from whycite.check.memory import CachedLibrary, LibraryAnswer
 from whycite.check.proposals import EVEN_ODDS_MARGIN, Proposer, library_odds
 from whycite.cite.recommendations import Claim, Recommendation
 from whycite.documents.model import Reference

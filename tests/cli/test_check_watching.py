@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.drafts import BIB, TEX
-from whycite.cli.check import FileStates, file_states, wait_for_change, watch_drafts
+from whycite.cli.watching import FileStates, file_states, wait_for_change, watch_drafts
 from whycite.errors import UserError
 
 QUICK = 0.01

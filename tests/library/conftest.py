@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.drafts import citing_document, numbered_document
 from tests.fakes import FakeEncoder, hashing_encoder
 from whycite.documents.model import Document
-from whycite.library import maintenance
+from whycite.library import add_documents, maintenance
 from whycite.library.store import open_store
 from whycite.library.tables import TABLES
 
@@ -62,3 +63,17 @@ def _content() -> Callable[[Path], Content]:
 def place(tmp_path: Path) -> Path:
     """Where the library of a test is."""
     return tmp_path / "library"
+
+
+@pytest.fixture(scope="session")
+def six_papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of six papers that no test changes."""
+    built = tmp_path_factory.mktemp("six papers") / "library"
+    add_documents(built, map(numbered_document, range(6)), jobs=1, encoder=hashing_encoder())
+    return built
+
+
+@pytest.fixture
+def library(six_papers: Path, place: Path, encoder: FakeEncoder) -> Path:
+    """A library of six papers, for the test alone."""
+    return copytree(six_papers, place)

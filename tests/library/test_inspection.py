@@ -20,12 +20,6 @@ _SEED = 20
 _FLIPS = 30
 
 
-@pytest.fixture
-def library(place: Path, encoder: Any, numbered: Make) -> Path:
-    add_documents(place, map(numbered, range(6)), jobs=1, encoder=encoder)
-    return place
-
-
 def _answers(place: Path, encoder: Any) -> list[Any]:
     library = Library.open(place)
     vector = encoder.encode(["cells"])[0]

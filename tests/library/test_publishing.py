@@ -72,13 +72,6 @@ def _answers(place: Path, encoder: FakeEncoder) -> Any:
     return spans, library.search_papers("cells", vector), library.citations([span.id for span in spans])
 
 
-@pytest.fixture
-def library(place: Path, encoder: FakeEncoder, numbered: Make) -> Path:
-    """A library of six papers."""
-    add_documents(place, map(numbered, range(6)), jobs=1, encoder=encoder)
-    return place
-
-
 def test_a_reader_gets_the_same_answers(library: Path, encoder: FakeEncoder, storage: Any) -> None:
     report = publish(library, ADDRESS)
     copy = mirror(ADDRESS)

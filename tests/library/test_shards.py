@@ -1,6 +1,7 @@
 """Shards of a library find, together, exactly what the whole library finds."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,16 @@ import pytest
 
 from tests.drafts import numbered_document
 from tests.fakes import hashing_encoder
+from tests.thoroughness import examples
 from whycite.errors import Busy
 from whycite.library import Library, add_documents, maintenance, remove
 from whycite.library.snapshot import CandidateRows, SearchCandidates, SearchRequest, Shard
 
-QUESTIONS = [f"Cells of kind {number} grow in ponds" for number in range(12)] + ["", "the of and", "water " * 300]
+QUESTIONS = [f"Cells of kind {number} grow in ponds" for number in range(examples(12))] + [
+    "",
+    "the of and",
+    "water " * 300,
+]
 
 
 def _build(place: Path) -> Path:
@@ -28,6 +34,13 @@ def _build(place: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library that is too small for an index of its vectors."""
     return _build(tmp_path_factory.mktemp("shards") / "library")
+
+
+@pytest.fixture(scope="module")
+def whole(built: Path) -> Callable[..., tuple[list[Any], ...]]:
+    """What the whole library finds, searched once for each question."""
+    library, encoder = Library.open(built), hashing_encoder()
+    return cache(lambda question, *limits: search(library, encoder, question, *limits))
 
 
 def asking(shards: Sequence[Shard]) -> Callable[[SearchRequest], list[SearchCandidates]]:
@@ -50,12 +63,12 @@ def sharded(place: Path, parts: int) -> Library:
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 @pytest.mark.parametrize(("spans", "papers", "passages"), [(100, 50, 20), (1, 1, 1), (7, 3, 0)])
 def test_shards_find_what_one_library_finds(
-    built: Path, encoder: Any, parts: int, spans: int, papers: int, passages: int
+    built: Path, whole: Any, encoder: Any, parts: int, spans: int, papers: int, passages: int
 ) -> None:
-    one, several = Library.open(built), sharded(built, parts)
+    several = sharded(built, parts)
     for question in QUESTIONS:
         limits = spans, papers, passages
-        assert search(several, encoder, question, *limits) == search(one, encoder, question, *limits)
+        assert search(several, encoder, question, *limits) == whole(question, *limits)
 
 
 def test_nothing_is_missed_that_an_index_of_vectors_finds(

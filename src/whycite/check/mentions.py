@@ -127,8 +127,8 @@ class BibliographyMentions:
         if key in sentence.cited_keys:
             return True
         places = [place for place in self._citing_sentences.get(key, ()) if place != index]
-        own = self._document.sentences[index]
-        return any(place < index or self._document.sentences[place].paragraph == own.paragraph for place in places)
+        paragraph = sentence.paragraph
+        return any(place < index or self._document.sentences[place].paragraph == paragraph for place in places)
 
     # -- the bibliography --------------------------------------------------
 

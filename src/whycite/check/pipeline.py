@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whycite import documents, structure
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector, load_detector
 from whycite.check.draftfiles import DraftFiles
 from whycite.check.findings import CITATION_RULES, CheckedDraft, CitationProblem, Finding, FindingKind
-from whycite.check.memory import Memory
+from whycite.check.memory import CachedLibrary, Memory
 from whycite.check.proposals import (
     DraftProposer,
     Proposer,
@@ -96,7 +95,15 @@ def check_draft(
     progress("judging sentences", 0, None)
     judgement = judge(document, detector, encoder, memory, extra_types=rulebook.extra_types(), progress=progress)
     clock.end("worthiness")
-    notices = _entry_notices(searched_references(document), cached_library, _register_place(library))
+    references = searched_references(document)
+    try:
+        notices = _entry_notices(references, cached_library, _register_place(library))
+    except UserError as error:
+        if cached_library is None or library is not None:
+            raise
+        # Nobody asked for the user's default library, so it may be empty, or fail; its register can still be read.
+        cached_library, warnings = None, (_without_library(error),)
+        notices = _entry_notices(references, None, _register_place(library))
     decisions = {index: decision for index in indices if (decision := rulebook.decide(index))}
     findings = {}
     for index in indices:
@@ -164,8 +171,8 @@ def _unchecked_drafts(draft: str | Path | Document, document: Document) -> tuple
     if not drafts:
         return ()
     shown = ", ".join(name or "." for name in drafts[:_SHOWN_DRAFTS])
-    more = f" and {len(drafts) - _SHOWN_DRAFTS:,} more" if len(drafts) > _SHOWN_DRAFTS else ""
-    return (f"{draft}: has other drafts, which are not checked: {shown}{more}; name each to check it",)
+    further_drafts = f" and {len(drafts) - _SHOWN_DRAFTS:,} more" if len(drafts) > _SHOWN_DRAFTS else ""
+    return (f"{draft}: has other drafts, which are not checked: {shown}{further_drafts}; name each to check it",)
 
 
 def _checked_sentences(document: Document, files: DraftFiles, sections: Collection[str] | None) -> list[int]:
@@ -218,7 +225,7 @@ class _PaperSearch:
         except UserError as error:
             if self._make_spare is None:
                 raise
-            self.warnings = (f"{NO_LIBRARY} ({error})",)
+            self.warnings = (_without_library(error),)
             self._proposer, self._make_spare = self._make_spare(), None
             proposals = self._proposer.propose(sentences)
         self._report(done_before + len(sentences))
@@ -227,6 +234,10 @@ class _PaperSearch:
     def _report(self, done: int) -> None:
         self._done = done
         self._progress(_SEARCHING, done, self._total)
+
+
+def _without_library(error: UserError) -> str:
+    return f"{NO_LIBRARY} ({error})"
 
 
 def _entry_notices(

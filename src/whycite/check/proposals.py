@@ -31,9 +31,8 @@ from whycite.check.bibliography import (
     entry_order,
     entry_scores,
 )
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.findings import Proposal
-from whycite.check.memory import once_per_bibliography
+from whycite.check.memory import CachedLibrary, once_per_bibliography
 from whycite.cite.exports import CitationKeys, bibtex_entry, key_style
 from whycite.cite.fit import (
     BIBLIOGRAPHY,

@@ -166,27 +166,27 @@ def _add_zotero(
     items, origin = read_zotero(paths[0] if paths else None, collections)
     if not items:
         raise UserError("Zotero has no items" + (" in this collection" if collections else "") + "; nothing to add")
-    taken = take_with_progress(items, origin, options)
+    report = take_with_progress(items, origin, options)
     library = open_library(options.library)
     if library is None:
-        raise UserError(_unreadable_message(taken.added, ["Zotero"]))
+        raise UserError(_unreadable_message(report.added, ["Zotero"]))
     info = library.info()
-    counts = {name: getattr(taken, name) for name in ("items", "unchanged", "with_text", "gone")}
+    counts = {name: getattr(report, name) for name in ("items", "unchanged", "with_text", "gone")}
     if as_json:
-        print_json(_report_json(taken.added) | {"zotero": counts, "library": asdict(info)})
+        print_json(_report_json(report.added) | {"zotero": counts, "library": asdict(info)})
         return
     console = Console(highlight=False)
-    changed = taken.items - taken.unchanged
+    changed = report.items - report.unchanged
     say(
         console,
-        f"Zotero: {count(taken.items, 'item')}, {changed:,} new or changed, {taken.with_text:,} of them with text.",
+        f"Zotero: {count(report.items, 'item')}, {changed:,} new or changed, {report.with_text:,} of them with text.",
     )
-    if taken.gone:
+    if report.gone:
         say(
             console,
-            f"{count(taken.gone, 'item')} gone from Zotero; your library keeps the papers until you remove them.",
+            f"{count(report.gone, 'item')} gone from Zotero; your library keeps the papers until you remove them.",
         )
-    _show_report(taken.added, info, console)
+    _show_report(report.added, info, console)
 
 
 def _show(report: AddReport, paths: list[str], options: AddOptions, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Batches: read JSON Lines from a file or standard input, parse claims, and answer in order."""
+"""Batches: read lines from a file or standard input, and answer them in order."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Semaphore, Thread
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from whycite.documents.sources import decode
 from whycite.errors import UserError
 
-if TYPE_CHECKING:
-    from whycite.cite.recommendations import Claim
-
-__all__ = ["BatchClaim", "make_claim", "map_in_order", "open_input", "parse_claim", "read_lines", "section_type"]
+__all__ = ["map_in_order", "open_input", "parse_object", "read_lines"]
 
 
 _CHUNK_BYTES = 1 << 16
@@ -95,6 +91,17 @@ def _read_chunk(stream: IO[bytes]) -> bytes:
     return chunk
 
 
+def parse_object(line: str, place: str, expected: str) -> dict[str, Any]:
+    """The object on a line; an error that says what was expected if it is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{place}: invalid JSON; {expected}") from error
+    if not isinstance(record, dict):
+        raise UserError(f"{place}: {expected}")
+    return record
+
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -145,81 +152,3 @@ def _feed(tasks: Iterable[T], events: SimpleQueue[T | Future[R] | _StreamEnd], r
         events.put(_StreamEnd())
     except Exception as error:  # noqa: BLE001 - passed on, or the consumer would wait forever
         events.put(_StreamEnd(error))
-
-
-_MAX_CLAIM_LENGTH = 10_000  # characters
-_EXPECTED = 'expected a JSON object such as {"id": "1", "text": "the claim"}'
-
-
-@dataclass(frozen=True, slots=True)
-class BatchClaim:
-    """A claim of a batch, with the id under which it is answered."""
-
-    id: str | int | float
-    claim: Claim
-
-
-def make_claim(text: str, **context: Any) -> Claim:
-    """Make a claim with its context; raises a UserError if it is too long."""
-    from whycite.cite.recommendations import Claim
-
-    text = " ".join(text.split())
-    if len(text) > _MAX_CLAIM_LENGTH:
-        raise UserError(f"claim is too long: {len(text):,} characters, but at most {_MAX_CLAIM_LENGTH:,} are allowed")
-    return Claim(text, **context)
-
-
-def section_type(name: str | None) -> str | None:
-    """The section type for a type or heading that the user typed."""
-    from whycite import structure
-
-    return None if name is None else structure.parse_section_type(name)
-
-
-def parse_claim(line: str, place: str, context: Mapping[str, Any]) -> BatchClaim:
-    """Parse a line of a batch; `context` provides what the line does not say about the draft."""
-    from whycite import structure
-
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
-    if not isinstance(record, dict):
-        raise UserError(f"{place}: {_EXPECTED}")
-    for key in ("id", "text"):
-        if record.get(key) is None:
-            raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
-    fields = {key: _valid_field(record, key, place) for key in _FIELD_TYPES if record.get(key) is not None}
-    claim_context = dict(context) | {key: fields[key] for key in ("title", "paragraph") if key in fields}
-    if "section" in fields:  # may be a heading without a type
-        claim_context["section_type"] = structure.section_type(fields["section"])
-    if "cited" in fields:
-        claim_context["cited"] = tuple(fields["cited"])
-    if "year" in fields:
-        claim_context["year"] = min(fields["year"], context.get("year") or fields["year"])
-    try:
-        return BatchClaim(fields["id"], make_claim(fields["text"], **claim_context))
-    except UserError as error:
-        raise UserError(f"{place}: {error}") from error
-
-
-def _valid_field(record: dict[str, Any], key: str, place: str) -> Any:
-    kind, is_valid = _FIELD_TYPES[key]
-    if not is_valid(record[key]):
-        raise UserError(f'{place}: "{key}" must be {kind}, not {json.dumps(record[key])[:40]}')
-    return record[key]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-_FIELD_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "id": ("a string or a number", lambda value: type(value) in (str, int, float) and value != ""),
-    "text": ("a string", _is_text),
-    "title": ("a string", _is_text),
-    "section": ("a string", _is_text),
-    "paragraph": ("a string", _is_text),
-    "cited": ("a list of keys", lambda value: isinstance(value, list) and all(map(_is_text, value))),
-    "year": ("a whole number", lambda value: type(value) is int),
-}

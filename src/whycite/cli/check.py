@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whycite.cli.terminal import AsJson, LibraryPath, draft_errors, printable, say
+from whycite.cli.terminal import AsJson, LibraryPath, draft_errors
 from whycite.cli.wordfiles import WordMarks, fix_word
 from whycite.errors import UserError
-from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,15 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckFormat",
     "FailOn",
-    "FileStates",
     "check",
-    "file_states",
-    "wait_for_change",
-    "watch_drafts",
 ]
-
-
-_TIME_RESOLUTION = 2.0  # seconds to which old file systems round file times down
 
 
 class CheckFormat(StrEnum):
@@ -153,7 +143,7 @@ def check(
         raise UserError(
             "--references cannot be used with -, --fix or --format html; whycite references --fix mends references"
         )
-    from whycite.cli.batch import section_type
+    from whycite import structure
     from whycite.cli.progress import stage_progress
 
     errors = _error_console()
@@ -168,7 +158,7 @@ def check(
         format=CheckFormat.json if as_json else format,
         out=out,
         threshold=threshold,
-        sections=tuple(matched_type for name in section or () if (matched_type := section_type(name))),
+        sections=tuple(structure.parse_section_type(name) for name in section or ()),
         all=all,
         n=n,
         fix=fix,
@@ -182,6 +172,8 @@ def check(
         errors=errors,
     )
     if watch:
+        from whycite.cli.watching import watch_drafts
+
         watch_drafts(drafts, run.check_drafts, out, errors)
     reports, fails = run.check_drafts()
     if fix:
@@ -289,41 +281,6 @@ class _CheckRun:
         failing_kind = self.fail_on.value if self.fail_on else settings.fail_on
         kinds = (finding.kind for finding in findings if finding not in fixed)
         return failing_kind in {*kinds, *(problem.rule for finding in findings for problem in finding.problems)}
-
-
-def watch_drafts(
-    drafts: Sequence[str],
-    check_drafts: Callable[[], tuple[list[CheckedDraft], bool]],
-    out: str | None,
-    errors: Console,
-) -> NoReturn:
-    """Check now and after every change, until the user stops it."""
-    import time
-
-    places = [Path(draft) for draft in drafts]
-    read: set[Path] = set()
-
-    def look() -> FileStates:
-        return {file: facts for file, facts in file_states(places, read).items() if not out or Path(file) != Path(out)}
-
-    while True:
-        previous, start = look(), time.time()
-        try:
-            reports, _ = check_drafts()
-            read.update(Path(sentence.file) for checked in reports for sentence in checked.document.sentences)
-        except UserError as error:  # the file may be only half saved: wait for the next change
-            say(errors, f"whycite: {printable(shorten_paths(str(error)))}")
-            outcome = "not checked"
-        else:
-            outcome = f"checked in {time.time() - start:.1f} s"
-        old = (start - _TIME_RESOLUTION) * 1e9
-        folders = {Path(file).parent for file in previous}  # in these, a new file is a change even if it is old
-        older_files = {
-            file: facts for file, facts in look().items() if Path(file).parent not in folders and facts[0] < old
-        }
-        now = time.strftime("%H:%M:%S")
-        errors.print(f"{outcome} at {now}; waiting for changes (press Ctrl-C to stop)")
-        wait_for_change(older_files | previous, look)
 
 
 def _check_options(
@@ -453,13 +410,13 @@ def _render(
         for row, bibliography in zip(rows, bibliographies, strict=False):
             row["references"] = report_json(bibliography)["references"]
         return b"".join(map(json_line, rows))
-    from whycite.check.reporting import github, html, sarif
+    from whycite.check.reporting import codereview, html
 
     if format is CheckFormat.sarif:
-        log = sarif.report(reports, [_checked_folder(draft) for draft in drafts])
+        log = codereview.sarif(reports, [_checked_folder(draft) for draft in drafts])
         return with_sarif_run(log, bibliographies).encode("utf-8", "replace")
     if format is CheckFormat.github:
-        return (github.report(reports) + github_report(bibliographies)).encode("utf-8", "replace")
+        return (codereview.github(reports) + github_report(bibliographies)).encode("utf-8", "replace")
     return html.report(reports).encode("utf-8", "replace")
 
 
@@ -488,52 +445,3 @@ def _error_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
-
-
-FileStates = dict[str, tuple[int, int]]
-"""Modification time and size of each file."""
-
-_SUFFIXES = {
-    *(".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".myst", ".typ", ".txt", ".docx", ".odt"),
-    *(".bib", ".bbl", ".json", ".ris", ".yaml", ".yml", ".toml"),
-}
-_INTERVAL = 0.25  # seconds
-_MAX_FILES = 10_000  # more than any draft has; keeps a home folder from being scanned four times a second
-
-
-def file_states(drafts: Iterable[Path], read: Iterable[Path] = ()) -> FileStates:
-    """The state of every file in the folders of the drafts and of the files that were read with them."""
-    states: FileStates = {}
-    folders = {draft if draft.is_dir() else draft.parent for draft in drafts}
-    for folder in sorted({*folders, *(file.parent for file in read)}):
-        for file in _draft_files(folder):
-            try:
-                facts = file.stat()
-            except OSError:  # deleted meanwhile
-                continue
-            states[str(file)] = (facts.st_mtime_ns, facts.st_size)
-            if len(states) >= _MAX_FILES:
-                return states
-    return states
-
-
-def wait_for_change(previous: FileStates, look: Callable[[], FileStates], interval: float = _INTERVAL) -> FileStates:
-    """Wait for a change, and then until nothing changes any more, because editors save in several steps."""
-    now = look()
-    while now == previous:
-        time.sleep(interval)
-        now = look()
-    while True:
-        time.sleep(interval)
-        later = look()
-        if later == now:
-            return now
-        now = later
-
-
-def _draft_files(folder: Path) -> Iterable[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry in entries if Path(entry.name).suffix.lower() in _SUFFIXES)
-    except OSError:  # deleted; reading the draft will report it
-        return []

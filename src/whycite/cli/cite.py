@@ -15,7 +15,7 @@ from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, print
 from whycite.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from whycite.library import Library
 
 __all__ = ["CiteFormat", "cite"]
+
+_MAX_CLAIM_LENGTH = 10_000  # characters
+_EXPECTED = 'expected a JSON object such as {"id": "1", "text": "the claim"}'
 
 
 class CiteFormat(StrEnum):
@@ -71,9 +74,8 @@ def cite(
     as_json: AsJson = False,
 ) -> None:
     """Find papers in your library to cite for a claim, with the evidence for each."""
+    from whycite import structure
     from whycite.cite.recommendations import load_method
-    from whycite.cli.batch import make_claim as make_claim
-    from whycite.cli.batch import section_type
     from whycite.documents.sources import decode
     from whycite.library import Library
 
@@ -88,7 +90,7 @@ def cite(
     output_format = CiteFormat.json if as_json or (batch is not None and format is None) else format or CiteFormat.text
     context = {
         "title": title,
-        "section_type": section_type(section),
+        "section_type": None if section is None else structure.parse_section_type(section),
         "cited": tuple(cited or ()),
         "year": year_max,
         "include_retracted": include_retracted,
@@ -101,7 +103,7 @@ def cite(
         _answer_batch(batch, context, answerer, output_format, explain)
         return
     text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
-    parsed_claim = make_claim(text, **context)
+    parsed_claim = _make_claim(text, **context)
     opened = Library.open(library)
     answerer = _Answerer(opened, load_method(method, opened), n, how_cited)
     _print_answer(answerer.recommend(parsed_claim), parsed_claim, answerer, output_format, explain)
@@ -154,6 +156,69 @@ def _print_answer(
             say(console, f"No papers{year} match this claim. Add more with `whycite add`.")
 
 
+@dataclass(frozen=True, slots=True)
+class _BatchClaim:
+    """A claim of a batch, with the id under which it is answered."""
+
+    id: str | int | float
+    claim: Claim
+
+
+def _make_claim(text: str, **context: Any) -> Claim:
+    """Make a claim with its context; raises a UserError if it is too long."""
+    from whycite.cite.recommendations import Claim
+
+    text = " ".join(text.split())
+    if len(text) > _MAX_CLAIM_LENGTH:
+        raise UserError(f"claim is too long: {len(text):,} characters, but at most {_MAX_CLAIM_LENGTH:,} are allowed")
+    return Claim(text, **context)
+
+
+def _parse_claim(line: str, place: str, context: Mapping[str, Any]) -> _BatchClaim:
+    """Parse a line of a batch; `context` provides what the line does not say about the draft."""
+    from whycite import structure
+    from whycite.cli.batch import parse_object
+
+    record = parse_object(line, place, _EXPECTED)
+    for key in ("id", "text"):
+        if record.get(key) is None:
+            raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
+    fields = {key: _valid_field(record, key, place) for key in _FIELD_TYPES if record.get(key) is not None}
+    claim_context = dict(context) | {key: fields[key] for key in ("title", "paragraph") if key in fields}
+    if "section" in fields:  # may be a heading without a type
+        claim_context["section_type"] = structure.section_type(fields["section"])
+    if "cited" in fields:
+        claim_context["cited"] = tuple(fields["cited"])
+    if "year" in fields:
+        claim_context["year"] = min(fields["year"], context.get("year") or fields["year"])
+    try:
+        return _BatchClaim(fields["id"], _make_claim(fields["text"], **claim_context))
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from error
+
+
+def _valid_field(record: dict[str, Any], key: str, place: str) -> Any:
+    kind, is_valid = _FIELD_TYPES[key]
+    if not is_valid(record[key]):
+        raise UserError(f'{place}: "{key}" must be {kind}, not {json.dumps(record[key])[:40]}')
+    return record[key]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_FIELD_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "id": ("a string or a number", lambda value: type(value) in (str, int, float) and value != ""),
+    "text": ("a string", _is_text),
+    "title": ("a string", _is_text),
+    "section": ("a string", _is_text),
+    "paragraph": ("a string", _is_text),
+    "cited": ("a list of keys", lambda value: isinstance(value, list) and all(map(_is_text, value))),
+    "year": ("a whole number", lambda value: type(value) is int),
+}
+
+
 def _answer_batch(
     path: str,
     context: Mapping[str, Any],
@@ -162,11 +227,11 @@ def _answer_batch(
     explain: bool,
 ) -> None:
     from whycite.cite.recommendations import answer_json
-    from whycite.cli.batch import BatchClaim, map_in_order, open_input, parse_claim, read_lines
+    from whycite.cli.batch import map_in_order, open_input, read_lines
     from whycite.cli.progress import count_progress
 
-    def answer(line: tuple[int, str]) -> tuple[BatchClaim, Sequence[Recommendation]]:
-        batch_claim = parse_claim(line[1], f"{'stdin' if path == '-' else path}:{line[0]}", context)
+    def answer(line: tuple[int, str]) -> tuple[_BatchClaim, Sequence[Recommendation]]:
+        batch_claim = _parse_claim(line[1], f"{'stdin' if path == '-' else path}:{line[0]}", context)
         return batch_claim, answerer.recommend(batch_claim.claim)
 
     answer_count = 0

@@ -151,8 +151,8 @@ def _add(papers: Sequence[FetchedPaper], folder: Path, options: AddOptions, erro
     from whycite.sources.fetching import source_items
     from whycite.sources.items import open_library, taken_names
 
-    taken = taken_names(options.library)
-    items = [item for item in source_items(papers, folder) if item.name not in taken]
+    stored_names = taken_names(options.library)
+    items = [item for item in source_items(papers, folder) if item.name not in stored_names]
     if items:
         for path, warning in take_with_progress(items, None, options).added.warnings:
             say(errors, printable(shorten_paths(f"warning: {with_path(path, warning)}")))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from whycite.check.findings import CheckedDraft, Finding, Proposal
     from whycite.check.fix import FileChange, FixPlan
+    from whycite.check.fix.planning import Objection
     from whycite.documents.model import Reference
     from whycite.verify.claims import OpenDocument
     from whycite.verify.fulltexts import FullText
@@ -72,21 +74,10 @@ def fix_draft(checked: CheckedDraft, root: Path | None, yes: bool, backing: Pape
 
 def _plan_all(checked: CheckedDraft, root: Path | None, backing: PaperBacking) -> FixPlan:
     """The plan for the best citation of every sentence, each verified."""
-    from rich.console import Console
-
     from whycite.check.fix import best_choices, plan
-    from whycite.cli.progress import stage_progress
 
     choices = best_choices(checked)
-    verified_count = 0
-    with stage_progress(Console(stderr=True, highlight=False)) as bar:
-
-        def objection(finding: Finding, proposal: Proposal) -> str:
-            nonlocal verified_count
-            bar("verifying papers", verified_count, len(choices))
-            verified_count += 1
-            return backing.objection(finding, proposal)
-
+    with backing.objections(len(choices)) as objection:
         return plan(checked, choices, root, objection)
 
 
@@ -267,6 +258,24 @@ class PaperBacking:
         if verification is None or verification.verdict not in _OBJECTIONS:
             return ""
         return _OBJECTIONS[verification.verdict] + _quotation(verification)
+
+    @contextmanager
+    def objections(self, number: int) -> Iterator[Objection]:
+        """`objection`, with a bar that shows how many of so many papers were verified."""
+        from rich.console import Console
+
+        from whycite.cli.progress import stage_progress
+
+        verified_count = 0
+        with stage_progress(Console(stderr=True, highlight=False)) as bar:
+
+            def objection(finding: Finding, proposal: Proposal) -> str:
+                nonlocal verified_count
+                bar("verifying papers", verified_count, number)
+                verified_count += 1
+                return self.objection(finding, proposal)
+
+            yield objection
 
     def remark(self, finding: Finding, proposal: Proposal) -> str:
         """What the full text says, in one line."""

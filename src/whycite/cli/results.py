@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from whycite.cli.terminal import count, printable, say
-from whycite.errors import UserError
 from whycite.files import shorten_paths
 from whycite.text.tokens import lemma, terms
 from whycite.text.wordlists import FUNCTION_WORDS
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FindingPrinter",
-    "answer_record",
     "byline",
     "shared_words",
     "show_claim",
@@ -321,12 +318,12 @@ def _summary(checked: CheckedDraft) -> str:
     total = len(checked.findings)
     needs = "needs" if needed == 1 or total == 1 else "need"
     likelier = sum(finding.kind == "ok" and finding.worthiness >= _LOWER_THRESHOLD for finding in checked.findings)
-    more = f" {likelier:,} more may need one: --threshold {_LOWER_THRESHOLD:g}." if likelier else ""
+    more_findings = f" {likelier:,} more may need one: --threshold {_LOWER_THRESHOLD:g}." if likelier else ""
     retracted = len({p.key for finding in checked.findings for p in finding.problems if p.rule == "retracted"})
     warning = f" The draft cites {count(retracted, 'retracted paper')}." if retracted else ""
     return (
         f"{shorten_paths(checked.document.path)}: {needed:,} of {count(total, 'sentence')} {needs} a "
-        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}{more}"
+        f"citation; {cited:,} already {'has' if cited == 1 else 'have'} one.{warning}{more_findings}"
     )
 
 
@@ -342,8 +339,6 @@ _CONTRARY_COLOUR = "magenta"  # of passages that contradict the claim
 _BAR_WIDTH = 10  # columns
 _MAX_PASSAGE_LENGTH = 400  # characters
 _MAX_PLACES = 10  # of citations that could not be checked for the same reason
-_MAX_SENTENCES = 100_000  # per record
-_EXPECTED = 'expected a JSON object such as {"id": "1", "claim": "the claim", "sentences": ["one", "another"]}'
 
 
 def show_verification(verification: Verification, console: Console, n: int) -> None:
@@ -458,43 +453,3 @@ def _show_citation(checked: CitationVerdict, console: Console) -> None:
 
 def _place(checked: CitationVerdict) -> str:
     return shorten_paths(checked.file if checked.line is None else f"{checked.file}:{checked.line}")
-
-
-def answer_record(
-    line: str, place: str, reorder: Callable[[Verification], Verification] = lambda verification: verification
-) -> dict[str, Any]:
-    """Answer a record of a batch with the score of every sentence and the verdict."""
-    from whycite.verify.claims import verify_sentences
-    from whycite.verify.verification import verdict_json
-
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
-    if not isinstance(record, dict):
-        raise UserError(f"{place}: {_EXPECTED}")
-    _check_record(record, place)
-    try:
-        verification = reorder(verify_sentences(record["claim"], record["sentences"], record.get("sections")))
-    except UserError as error:
-        raise UserError(f"{place}: {error}") from error
-    scores = [0.0] * len(record["sentences"])
-    for passage in verification.passages:
-        scores[passage.index] = round(passage.score, 6)
-    return {"id": record["id"], "scores": scores, **verdict_json(verification)}
-
-
-def _check_record(record: dict[str, Any], place: str) -> None:
-    for key in ("id", "claim", "sentences"):
-        if record.get(key) is None:
-            raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
-    if type(record["id"]) not in (str, int, float) or record["id"] == "":
-        raise UserError(f'{place}: "id" must be a string or a number')
-    if not isinstance(record["claim"], str):
-        raise UserError(f'{place}: "claim" must be a string, not {json.dumps(record["claim"])[:40]}')
-    for key in ("sentences", "sections"):
-        texts = record.get(key, [])
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise UserError(f'{place}: "{key}" must be a list of strings')
-    if len(record["sentences"]) > _MAX_SENTENCES:
-        raise UserError(f"{place}: {len(record['sentences']):,} sentences, but at most {_MAX_SENTENCES:,} are allowed")

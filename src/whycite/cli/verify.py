@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +38,8 @@ class VerifyFormat(StrEnum):
     odt = "odt"
 
 
+_MAX_SENTENCES = 100_000  # per record
+_EXPECTED = 'expected a JSON object such as {"id": "1", "claim": "the claim", "sentences": ["one", "another"]}'
 _COMMENTED = (VerifyFormat.docx, VerifyFormat.odt)
 
 
@@ -267,7 +270,6 @@ def _write_report(
 def _verify_batch(path: str, reorder: Reorder, failing_verdicts: Collection[str]) -> bool:
     from whycite.cli.batch import map_in_order, open_input, read_lines
     from whycite.cli.progress import count_progress
-    from whycite.cli.results import answer_record
 
     answer_count, has_failure = 0, False
     try:
@@ -275,7 +277,7 @@ def _verify_batch(path: str, reorder: Reorder, failing_verdicts: Collection[str]
             source_name = "stdin" if path == "-" else path
             # One at a time, because the models already use all cores.
             for answer in map_in_order(
-                read_lines(stream, path), lambda line: answer_record(line[1], f"{source_name}:{line[0]}", reorder), 1
+                read_lines(stream, path), lambda line: _answer_record(line[1], f"{source_name}:{line[0]}", reorder), 1
             ):
                 print_json(answer)
                 sys.stdout.flush()
@@ -285,6 +287,40 @@ def _verify_batch(path: str, reorder: Reorder, failing_verdicts: Collection[str]
     except KeyboardInterrupt:
         raise Interruption(f"answered {count(answer_count, 'claim')}") from None
     return has_failure
+
+
+def _answer_record(line: str, place: str, reorder: Reorder) -> dict[str, Any]:
+    """Answer a record of a batch with the score of every sentence and the verdict."""
+    from whycite.cli.batch import parse_object
+    from whycite.verify.claims import verify_sentences
+    from whycite.verify.verification import verdict_json
+
+    record = parse_object(line, place, _EXPECTED)
+    _check_record(record, place)
+    try:
+        verification = reorder(verify_sentences(record["claim"], record["sentences"], record.get("sections")))
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from error
+    scores = [0.0] * len(record["sentences"])
+    for passage in verification.passages:
+        scores[passage.index] = round(passage.score, 6)
+    return {"id": record["id"], "scores": scores, **verdict_json(verification)}
+
+
+def _check_record(record: dict[str, Any], place: str) -> None:
+    for key in ("id", "claim", "sentences"):
+        if record.get(key) is None:
+            raise UserError(f'{place}: "{key}" is missing; {_EXPECTED}')
+    if type(record["id"]) not in (str, int, float) or record["id"] == "":
+        raise UserError(f'{place}: "id" must be a string or a number')
+    if not isinstance(record["claim"], str):
+        raise UserError(f'{place}: "claim" must be a string, not {json.dumps(record["claim"])[:40]}')
+    for key in ("sentences", "sections"):
+        texts = record.get(key, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise UserError(f'{place}: "{key}" must be a list of strings')
+    if len(record["sentences"]) > _MAX_SENTENCES:
+        raise UserError(f"{place}: {len(record['sentences']):,} sentences, but at most {_MAX_SENTENCES:,} are allowed")
 
 
 def _error_console() -> Console:

@@ -15,7 +15,7 @@ from whycite.files import atomic_write, shorten_paths
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from whycite.check.findings import CheckedDraft, Finding, Proposal
+    from whycite.check.findings import CheckedDraft, Finding
     from whycite.check.fix.worddrafts import FixedWord
     from whycite.cli.fixing import PaperBacking
     from whycite.documents.model import Document
@@ -68,8 +68,8 @@ def fix_word(
             say(console, Text(printable(shorten_paths(note)), style="yellow"))
         needed = sum(finding.kind == "needs-citation" for finding in checked.findings)
         if left_out := needed - len(best_choices(checked)):
-            left = f"{count(left_out, 'sentence')} left unchanged because no paper is certain enough"
-            say(console, printable(f"{shorten_paths(draft)}: {left}; --as comments shows the closest."))
+            remainder = f"{count(left_out, 'sentence')} left unchanged because no paper is certain enough"
+            say(console, printable(f"{shorten_paths(draft)}: {remainder}; --as comments shows the closest."))
     if fixed.content == data:
         say(console, printable(f"{shorten_paths(draft)}: nothing to write."))
     elif not in_place or yes or confirm_changes(console):
@@ -82,22 +82,11 @@ def fix_word(
 
 
 def _insert(checked: CheckedDraft, data: bytes, now: datetime, backing: PaperBacking) -> FixedWord:
-    from rich.console import Console
-
     from whycite.check.fix import best_choices
     from whycite.check.fix.worddrafts import insert_citations
-    from whycite.cli.progress import stage_progress
 
     choices = best_choices(checked)
-    verified = 0
-    with stage_progress(Console(stderr=True, highlight=False)) as bar:
-
-        def objection(finding: Finding, proposal: Proposal) -> str:
-            nonlocal verified
-            bar("verifying papers", verified, len(choices))
-            verified += 1
-            return backing.objection(finding, proposal)
-
+    with backing.objections(len(choices)) as objection:
         return insert_citations(checked, data, now, choices, objection)
 
 

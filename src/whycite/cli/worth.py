@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,12 +104,9 @@ def _answer_batch(path: str, section: str, detector: Detector) -> None:
 
 
 def _parse_record(line: str, place: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: invalid JSON; {_EXPECTED}") from error
-    if not isinstance(record, dict):
-        raise UserError(f"{place}: {_EXPECTED}")
+    from whycite.cli.batch import parse_object
+
+    record = parse_object(line, place, _EXPECTED)
     if type(record.get("id")) not in (str, int, float) or record["id"] == "":
         raise UserError(f'{place}: "id" must be a string or a number; {_EXPECTED}')
     texts = record.get("sentences")

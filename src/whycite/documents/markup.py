@@ -225,17 +225,19 @@ class DraftOutline:
         """The first heading, if it stands above all others, or alone above names and then another of its level."""
         if len(headings) < 2 or headings[0] is not self._events[0]:
             return None
-        first, second = headings[:2]
-        if first.level != 1 or _SECTION_NAME.fullmatch(first.text):
+        top_heading, next_heading = headings[:2]
+        if top_heading.level != 1 or _SECTION_NAME.fullmatch(top_heading.text):
             return None
         if not any(heading.level == 1 for heading in headings[1:]):
-            return first
-        if _NUMBERED.match(first.text):
+            return top_heading
+        if _NUMBERED.match(top_heading.text):
             return None
-        events_between = self._events[1 : self._events.index(second)]
+        events_between = self._events[1 : self._events.index(next_heading)]
         names = [event.prose.text for event in events_between if isinstance(event, _OutlineBlock)]
         alone = len(names) <= _MAX_NAMES and not any(text.endswith(_STOPS) for text in names)
-        return first if alone and (second.level == 1 or _SECTION_NAME.fullmatch(second.text)) else None
+        return (
+            top_heading if alone and (next_heading.level == 1 or _SECTION_NAME.fullmatch(next_heading.text)) else None
+        )
 
 
 def heading_words(prose: Prose) -> str:

@@ -325,11 +325,11 @@ def papers_beside_drafts(path: str | Path, format: str | None = None) -> list[tu
         ]
         if papers:
             shown = ", ".join(posixpath.basename(name) for name in papers[:_SHOWN_PAPERS])
-            more = f" and {len(papers) - _SHOWN_PAPERS:,} more" if len(papers) > _SHOWN_PAPERS else ""
+            further_papers = f" and {len(papers) - _SHOWN_PAPERS:,} more" if len(papers) > _SHOWN_PAPERS else ""
             warnings.append(
                 (
                     folder.path(project).rstrip("/"),
-                    f"not read, as they lie in the folder of a LaTeX draft: {shown}{more}; "
+                    f"not read, as they lie in the folder of a LaTeX draft: {shown}{further_papers}; "
                     "name them, or move papers to a folder of their own",
                 )
             )

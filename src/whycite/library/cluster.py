@@ -193,8 +193,8 @@ class _ClusterReading:
             num_returns="streaming",
             _generator_backpressure_num_objects=_UNWRITTEN_DOCUMENTS,
         )(_extract_portion)
-        known = np.sort(np.array([identifier(digest) for digest in intake.known_hashes], np.int64))
-        self._known = ray.put(known)
+        hashes = np.sort(np.array([identifier(digest) for digest in intake.known_hashes], np.int64))
+        self._known = ray.put(hashes)
         self._limit = _TASKS_PER_CORE * cores
 
     def extractions(self) -> Generator[_ExtractedDocument, None, None]:

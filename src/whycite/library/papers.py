@@ -242,11 +242,11 @@ def complete_reference(versions: Sequence[Reference]) -> Reference:
     Versions of another year and preprints of a published paper add identifiers and the abstract alone, since they
     appeared elsewhere.
     """
-    first, *rest = versions
-    is_preprint = is_preprint_reference(first)
-    complete = first
+    representative, *rest = versions
+    is_preprint = is_preprint_reference(representative)
+    complete = representative
     for version in sorted(rest, key=lambda version: (key_rank(version), paper_key(version))):
-        same_year = None in (first.year, version.year) or first.year == version.year
+        same_year = None in (representative.year, version.year) or representative.year == version.year
         if not same_year or is_preprint_reference(version) != is_preprint:
             version = Reference(version.id, arxiv=version.arxiv, pmid=version.pmid, abstract=version.abstract)
         complete = fill_gaps(complete, version)

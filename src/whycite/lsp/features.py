@@ -13,7 +13,9 @@ from pygls.exceptions import JsonRpcException
 
 from whycite.check.findings import Proposal
 from whycite.errors import UserError
-from whycite.lsp.actions import (
+from whycite.lsp.checking import CheckingServer, LspSettings
+from whycite.lsp.completion import ADD_ENTRY, citation_context, completion_items
+from whycite.lsp.diagnostics import (
     CITE,
     HEAT_MAP,
     OPEN,
@@ -24,10 +26,8 @@ from whycite.lsp.actions import (
     entry_change,
     finding_actions,
     insertion_edit,
+    passage_location,
 )
-from whycite.lsp.checking import CheckingServer, LspSettings
-from whycite.lsp.completion import ADD_ENTRY, citation_context, completion_items
-from whycite.lsp.diagnostics import passage_location
 from whycite.lsp.evidence import (
     EVIDENCE,
     EvidenceReply,

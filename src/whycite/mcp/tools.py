@@ -205,10 +205,10 @@ class _Toolbox:
         ]
         shown, omitted = replies.cut_items(sentences[start:], self._tokens)
         if section is None:
-            listed, omitted = replies.cut_items(sections[start:], self._tokens)
+            shown_sections, omitted = replies.cut_items(sections[start:], self._tokens)
             message = f"Sections: {len(sections)}, sentences: {len(document.sentences)}. Give a section to read it."
         else:
-            listed = [sections[section - 1]]
+            shown_sections = [sections[section - 1]]
             message = (
                 _EMPTY_PAGE if not shown else f"Sentences {start + 1} to {start + len(shown)} of {len(sentences)}."
             )
@@ -217,7 +217,7 @@ class _Toolbox:
             "file": document.path,
             "title": document.paper.title,
             "year": document.paper.year,
-            "sections": listed,
+            "sections": shown_sections,
             "sentences": shown,
             "omitted": omitted,
             "warnings": list(document.warnings[:3]),

@@ -79,8 +79,7 @@ class Engine(PaperLookup):
 
         `place` is a sentence near it, whose section and paragraph it shares.
         """
-        from whycite.check.cachedlibrary import CachedLibrary
-        from whycite.check.memory import Memory
+        from whycite.check.memory import CachedLibrary, Memory
         from whycite.check.proposals import Proposer
         from whycite.models.cache import CachedEncoder
         from whycite.models.encoders import load_encoder

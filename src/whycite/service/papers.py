@@ -135,12 +135,12 @@ class PaperLookup:
         places = library.citing_places(identifier(key)) if key else []
         if not places:
             return None
-        first = {document: (document, place) for document, place in reversed(places)}
-        shown = [first[document] for document in sorted(first)[:n]]
+        first_places = {document: (document, place) for document, place in reversed(places)}
+        shown = [first_places[document] for document in sorted(first_places)[:n]]
         sources = library.sources([document for document, _ in shown])
         written = library.sentences_at(shown)
         sentences = tuple((written[place], sources[place[0]]) for place in shown if written.get(place))
-        return LibraryCitations(len(places), len(first), sentences)
+        return LibraryCitations(len(places), len(first_places), sentences)
 
     def find_source(self, quotation: str, n: int) -> SourceSearch:
         """The papers of the library that say a sentence, best first."""

@@ -68,11 +68,11 @@ def take_items(
     `origin` is how the names of all items of the source begin, None if these are not all: it tells which are gone.
     """
     place = Path(path).expanduser() if path is not None else default_path()
-    taken = read_items(place)
+    stored_items = read_items(place)
     stored = _document_ids(place)
     states = {item.name: item.state for item in items}
-    changed = [item for item in items if not _is_taken(taken.get(item.name), states[item.name], stored)]
-    gone = {name for name in taken if origin and name.startswith(origin)} - states.keys()
+    changed = [item for item in items if not _is_taken(stored_items.get(item.name), states[item.name], stored)]
+    gone = {name for name in stored_items if origin and name.startswith(origin)} - states.keys()
     intake = _ItemIntake(place, states)
     report, waiting = AddReport(), changed
     while waiting:
@@ -82,13 +82,13 @@ def take_items(
             )
         finally:
             intake.flush()
-        removed = _remove_outdated(place, taken.values(), intake.rows)
+        removed = _remove_outdated(place, stored_items.values(), intake.rows)
         # A document that was taken for a copy of the one that it takes the place of: there is room for it now.
         skipped = {skipped_path for skipped_path, _ in added.skipped}
         waiting = [
             item
             for item in waiting
-            if intake.paths[item.name] in skipped and taken.get(item.name, _NONE).document in removed
+            if intake.paths[item.name] in skipped and stored_items.get(item.name, _NONE).document in removed
         ]
         again = {intake.paths[item.name] for item in waiting}
         added.skipped = [entry for entry in added.skipped if entry[0] not in again]

@@ -74,9 +74,9 @@ class Replica:
     """The application in a process of the cluster."""
 
     def __init__(self, settings: ServerSettings, release: str, *shards: Handle) -> None:
-        own = version("whycite")
-        if own != release:
-            raise UserError(f"a machine of the cluster has whycite {own}, and the server {release}")
+        own_release = version("whycite")
+        if own_release != release:
+            raise UserError(f"a machine of the cluster has whycite {own_release}, and the server {release}")
         place = None if settings.library is None else local_path(settings.library)
         ask = partial(ask_shards, shards) if shards else None
         self._app, server = assemble(replace(settings, library=place, shards=ask))
@@ -120,11 +120,11 @@ def ask_shards(shards: Sequence[Handle], request: SearchRequest) -> list[SearchC
 
     answers = [shard.search.remote(request) for shard in shards]
     end = time.monotonic() + _SHARD_SECONDS
-    found = []
+    candidates = []
     for number, answer in enumerate(answers):
         while True:
             try:
-                found.append(answer.result(timeout_s=max(0.1, end - time.monotonic())))
+                candidates.append(answer.result(timeout_s=max(0.1, end - time.monotonic())))
                 break
             except RayTaskError as error:
                 cause = error.cause
@@ -136,7 +136,7 @@ def ask_shards(shards: Sequence[Handle], request: SearchRequest) -> list[SearchC
                     ) from error
                 time.sleep(_PAUSE_SECONDS)
                 answer = shards[number].search.remote(request)
-    return found
+    return candidates
 
 
 class _Route(NamedTuple):
@@ -221,16 +221,16 @@ class Gateway:
         documents: int | None = None
         with suppress(UserError):
             documents = self._current.library().info().documents
-        wanted = self._plan.replicas
+        replicas = self._plan.replicas
         status: Literal["ok", "degraded", "down"] = "ok"
-        if any(running[name] < wanted for name in self._plan.deployments):
+        if any(running[name] < replicas for name in self._plan.deployments):
             status = "degraded" if all(running[name] for name in self._plan.deployments) else "down"
         content = {
             "status": status,
             "version": version("whycite"),
             "library": str(self._current.path),
             "documents": documents,
-            "processes": {name: {"running": running[name], "wanted": wanted} for name in self._plan.deployments},
+            "processes": {name: {"running": running[name], "wanted": replicas} for name in self._plan.deployments},
         }
         return JSONResponse(content, 503 if status == "down" else 200)
 

@@ -237,7 +237,7 @@ class Health(TypedDict):
     documents: int | None  # None if there is no library yet
 
 
-class ProblemDetails(TypedDict):
+class ProblemDetails(BaseModel):  # every route has it for every status, and a TypedDict is analysed each time
     """What went wrong (RFC 9457): its type stays when the words of title and detail change."""
 
     type: str

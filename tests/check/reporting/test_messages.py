@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from whycite.check.findings import CheckedDraft
-from whycite.check.reporting import github, html, sarif
+from whycite.check.reporting import codereview, html
 from whycite.check.reporting.messages import byline, draft_places, message, need_phrase
 from whycite.cite.recommendations import Evidence
 from whycite.library import Paper, SourceDocument
@@ -21,9 +21,9 @@ def test_what_is_less_likely_than_not_is_said_with_care(checked: CheckedDraft, w
     for papers in (finding.recommendations, ()):
         assert message(replace(finding, recommendations=papers)).startswith(f"This sentence {said} (worthiness ")
     one = replace(checked, findings=(finding,))
-    assert f"title=whycite%3A {said}::This sentence {said} " in github.report([one])
+    assert f"title=whycite%3A {said}::This sentence {said} " in codereview.github([one])
     assert f'"need": "{said}"' in html.report([one])
-    assert f"This sentence {said} " in sarif.report([one])
+    assert f"This sentence {said} " in codereview.sarif([one])
 
 
 def test_evidence_of_the_draft_itself_says_where_it_stands(checked: CheckedDraft) -> None:

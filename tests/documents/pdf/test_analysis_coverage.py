@@ -99,7 +99,7 @@ def test_a_paper_that_was_read_whole_says_nothing(read_bytes: Read) -> None:
 def test_fonts_without_unicode_are_reported_and_not_read_as_text(
     read_bytes: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("whycite.documents.pdf.is_installed", lambda: False)
+    monkeypatch.setattr("whycite.documents.pdf._can_recognise", lambda: False)
     data = paper_without_unicode(prose(1, 30), lambda c: 33 + (ord(c) * 7) % 90)
     (document,) = read_bytes(READER, data, "paper.pdf")
     assert document.sentences == ()

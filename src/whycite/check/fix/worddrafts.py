@@ -17,9 +17,8 @@ from whycite.check.reporting.messages import is_reported, message, problem_messa
 from whycite.cite.exports import as_csl
 from whycite.documents.model import Document, Sentence
 from whycite.documents.word.editing import TextInsertion, WordComment
-from whycite.documents.word.numbering import LABEL, NUMBERED, printed_numbers
 from whycite.documents.word.odfediting import DocumentEditor, open_editor
-from whycite.documents.word.outline import recognise_paragraphs
+from whycite.documents.word.outline import LABEL, NUMBERED, printed_numbers, recognise_paragraphs
 
 if TYPE_CHECKING:
     from whycite.library import Paper
@@ -55,8 +54,8 @@ def _comment(finding: Finding) -> str:
     """What a finding says, with the best evidence for each paper."""
     if finding.kind != "needs-citation" and not finding.recommendations:
         return problem_message(finding)
-    first, *papers = message(finding).split("\n")
-    lines = [first]
+    heading, *papers = message(finding).split("\n")
+    lines = [heading]
     for line, proposal in zip(papers, finding.recommendations, strict=False):
         lines.append(line)
         for evidence in proposal.recommendation.evidence[:1]:

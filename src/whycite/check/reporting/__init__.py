@@ -1,5 +1,5 @@
-"""Reports of findings for GitHub, for SARIF viewers and for a browser."""
+"""Reports of findings for code review (GitHub, SARIF viewers) and for a browser."""
 
-from whycite.check.reporting import github, html, sarif
+from whycite.check.reporting import codereview, html
 
-__all__ = ["github", "html", "sarif"]
+__all__ = ["codereview", "html"]

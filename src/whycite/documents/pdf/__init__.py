@@ -9,14 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import accumulate
 from typing import Any
 
 from whycite.documents.builder import Builder, Prose
 from whycite.documents.markers import Marker, find_markers
 from whycite.documents.model import Coverage, Document, Reference, SentenceKind
-from whycite.documents.pdf.analysis import MAX_RECOGNITION_SECONDS, RECOGNITION_MEMORY, is_installed
-from whycite.documents.pdf.frontmatter import paper_of
 from whycite.documents.references.printed import parse_list
 from whycite.documents.sandbox import Worker
 from whycite.documents.sources import Source
@@ -26,6 +25,8 @@ __all__ = ["MAX_SILENT_SECONDS", "READER", "PdfReader"]
 
 _MAX_BYTES = 256 << 20  # including figures
 MAX_SILENT_SECONDS = 3.5  # without a sign of life before the process is ended; a page takes about 0.02 s
+_RECOGNITION_SECONDS = 180.0  # for one page; it takes 5 seconds, on a busy machine ten times as long
+_RECOGNITION_MEMORY = 4 << 30  # bytes of address space; it takes a bit more than one GiB
 _BLOCK_SEPARATOR = "\n\n"
 _KINDS: dict[str, SentenceKind] = {"prose": "prose", "caption": "caption", "footnote": "footnote", "table": "table"}
 
@@ -38,7 +39,7 @@ class PdfReader:
 
     def __init__(self) -> None:
         self._worker = Worker("whycite.documents.pdf.analysis:analyse")
-        self._ocr_worker = Worker("whycite.documents.pdf.analysis:analyse_with_ocr", RECOGNITION_MEMORY)
+        self._ocr_worker = Worker("whycite.documents.pdf.analysis:analyse_with_ocr", _RECOGNITION_MEMORY)
 
     def sniff(self, head: bytes) -> bool:
         """Whether the file begins like a PDF, or nearly so."""
@@ -48,16 +49,23 @@ class PdfReader:
         """The one document in a PDF."""
         data = source.data(_MAX_BYTES)
         analysis = self._worker.run(data, source.path, MAX_SILENT_SECONDS)
-        if analysis["unrecognised"] and is_installed():
+        if analysis["unrecognised"] and _can_recognise():
             try:
-                analysis = self._ocr_worker.run(data, source.path, MAX_RECOGNITION_SECONDS)
+                analysis = self._ocr_worker.run(data, source.path, _RECOGNITION_SECONDS)
             except UserError as error:  # what could be read without it stays
                 analysis["warnings"].append(f"OCR failed: {error}")
         yield _document(source.path, analysis)
 
 
+def _can_recognise() -> bool:
+    """Whether the extra is installed."""
+    return find_spec("rapidocr") is not None
+
+
 def _document(path: str, analysis: dict[str, Any]) -> Document:
     """The document from the plain data of the limited process."""
+    from whycite.documents.pdf.frontmatter import paper_of  # with most of the analysis, which other formats do not need
+
     builder = Builder(path, "pdf")
     for warning in analysis["warnings"]:
         builder.warn(f"{path}: {warning}")

@@ -34,13 +34,10 @@ from whycite.documents.pdf.textlines import Box, PdfLine, PdfPage, TextRun, line
 from whycite.text.language import reads_as_prose, reads_as_sentences
 
 __all__ = [
-    "MAX_RECOGNITION_SECONDS",
-    "RECOGNITION_MEMORY",
     "PageCoverage",
     "analyse",
     "analyse_with_ocr",
     "cover_pages",
-    "is_installed",
     "name_pages",
     "read_share",
     "warn_of_gaps",
@@ -306,18 +303,11 @@ def _recognised(pages: Sequence[PdfPage]) -> list[str]:
     return [f"{name_pages(numbers)} {verb} read by OCR; expect mistakes"] if numbers else []
 
 
-MAX_RECOGNITION_SECONDS = 180.0  # for one page; it takes 5 seconds, on a busy machine ten times as long
-RECOGNITION_MEMORY = 4 << 30  # bytes of address space; it takes a bit more than one GiB
 _SCALE = 200 / 72  # pixels a point: 200 dots an inch show print of 8 points well enough
 _FONT = font_of("recognised", 0, 0)
 _TYPE_SIZE = 0.72  # of the height of a line's box, which has room for ascenders and descenders
 _SAME_HEIGHT = 0.25  # share by which the boxes of lines in one type differ: not all have descenders
 _BASELINE = 0.22  # of the height of a line's box, from its lower edge up
-
-
-def is_installed() -> bool:
-    """Whether the extra is installed."""
-    return find_spec("rapidocr") is not None
 
 
 def analyse_with_ocr(data: bytes, alive: Callable[[], None]) -> dict[str, Any]:

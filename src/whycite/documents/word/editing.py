@@ -122,7 +122,6 @@ class WordEditor:
         self._root = self._package.root(self._main) or Node("", {}, 0)
         self._date = f"{date:%Y-%m-%dT%H:%M:%SZ}"
         self._edits: dict[str, _PartEdit] = {}
-        self._lines = [line.start for line in self.flow.paragraphs]
         self._comments: list[str] = []
         self._w = _prefix(self._source(self._main), path)
         self._comment_parts = self._package.related(self._main, "comments")
@@ -140,23 +139,28 @@ class WordEditor:
 
     def _find_own_comments(self) -> list[tuple[str, int]]:
         """The comments of an earlier run: the letters, and where each begins."""
-        own = {
+        letters_by_id = {
             comment.attributes.get("id"): "".join(plain_text(comment).split())
             for comment in self._stored
             if comment.attributes.get("author") == AUTHOR
         }
-        starts = self._root.descend("commentRangeStart") if own else ()
-        return [(own[id], start.start) for start in starts if (id := start.attributes.get("id")) in own]
+        starts = self._root.descend("commentRangeStart") if letters_by_id else ()
+        return [
+            (letters_by_id[id], start.start) for start in starts if (id := start.attributes.get("id")) in letters_by_id
+        ]
 
     def _is_known(self, comment: WordComment, paragraph: Node) -> bool:
         letters = "".join(comment.text.split())
-        return any(letters == known and paragraph.start <= at < paragraph.end for known, at in self._own_comments)
+        return any(
+            letters == own_letters and paragraph.start <= start < paragraph.end
+            for own_letters, start in self._own_comments
+        )
 
     # -- what to write -----------------------------------------------------------
 
     def add_comment(self, comment: WordComment) -> bool:
         """Comment a stretch of the text; False if it has no place, or has this comment already."""
-        start, end = self._stretch(comment.start, comment.end)
+        start, end = self.flow.commented_stretch(comment.start, comment.end)
         first, last = pieces_at(self.flow, start, end)
         if first is None or last is None or self._is_known(comment, first.paragraph):
             return False
@@ -176,7 +180,7 @@ class WordEditor:
     def insert(self, insertion: TextInsertion) -> bool:
         """Insert text as a tracked change, formatted like the text before it; False if it has no place."""
         _, piece = pieces_at(self.flow, 0, insertion.offset)
-        if piece is None or self._line_at(insertion.offset).mark is not None:
+        if piece is None or self.flow.line_at(insertion.offset).mark is not None:
             return False
         formatting = self._formatting(piece)
         if insertion.raised:
@@ -217,12 +221,12 @@ class WordEditor:
 
     def _paragraph_style(self, source: str, properties: Node | None) -> str:
         """What formats a paragraph, without its mark, a section that it ends, and changes of its formatting."""
-        kept = [
+        elements = [
             source[child.start : child.end]
             for child in (properties.children if properties is not None else ())
             if isinstance(child, Node) and child.tag not in ("rPr", "sectPr", "pPrChange")
         ]
-        return "".join(kept)
+        return "".join(elements)
 
     def _mark_end(self, edit: _PartEdit, node: Node, properties: Node | None) -> None:
         """Mark the end of a paragraph as inserted."""
@@ -240,8 +244,8 @@ class WordEditor:
         elif _start_tag(source, properties).endswith("/>"):
             edit.replaced[properties.start, properties.end] = f"<{w}:pPr>{whole}</{w}:pPr>"
         else:
-            last = [c for c in properties.children if isinstance(c, Node) and c.tag in ("sectPr", "pPrChange")]
-            place = last[0].start if last else source.rindex("</", properties.start, properties.end)
+            trailing = [c for c in properties.children if isinstance(c, Node) and c.tag in ("sectPr", "pPrChange")]
+            place = trailing[0].start if trailing else source.rindex("</", properties.start, properties.end)
             edit.cuts.setdefault(place, _Cut()).inserted.append(whole)
 
     def result(self) -> bytes:
@@ -320,27 +324,16 @@ class WordEditor:
 
     # -- places ------------------------------------------------------------------
 
-    def _line_at(self, offset: int) -> FlowParagraph:
-        return self.flow.paragraphs[max(0, bisect_right(self._lines, offset) - 1)]
-
-    def _stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Where a comment on a stretch goes: of notes and text boxes, at their mark, since they cannot have any."""
-        mark = self._line_at(start).mark
-        if mark is None:
-            return start, end
-        line = self._line_at(mark)
-        return max(line.start, mark - 1), min(line.end, max(mark, line.start + 1))
-
     def _cut(self, piece: TextPiece, offset: int, *, tracked: bool = False) -> _Cut:
         """The cut at an offset in a piece or at its edge; fields and formulas are not cut, but passed by."""
         edit = self._edit(piece.part)
-        around = [
+        enclosing = [
             open
             for open in self.flow.fields
             if open.part == piece.part and open.start <= piece.start and piece.end <= open.end
         ]
-        if around:
-            outermost = min(around, key=lambda open: open.xml_start)
+        if enclosing:
+            outermost = min(enclosing, key=lambda open: open.xml_start)
             outside = outermost.xml_start if offset <= outermost.start else outermost.xml_end
             return self._cut_around(edit, piece, outside, tracked)
         if piece.run is None:
@@ -357,10 +350,10 @@ class WordEditor:
         if at_end:
             place = piece.xml_end
         if holder.tag == "t":
-            before = source[_tag_end(source, holder) : place]
-            after = source[place : source.rindex("</", place, holder.end)]
+            head = source[_tag_end(source, holder) : place]
+            tail = source[place : source.rindex("</", place, holder.end)]
             hidden = "" if holder.attributes.get("space") == "preserve" else _WHITE
-            at_start, at_end = not before.strip(hidden) and at_start, not after.strip(hidden) and at_end
+            at_start, at_end = not head.strip(hidden) and at_start, not tail.strip(hidden) and at_end
         if at_start and holder is shown[0]:
             return self._cut_around(edit, piece, run.start, tracked)
         if at_end and holder is shown[-1]:
@@ -384,9 +377,9 @@ class WordEditor:
             edit.cuts[place] = _Cut(closing, opening)
         cut = edit.cuts[place]
         if tracked and f"</{self._w}:ins>" not in cut.closing:
-            around = [node for node in elements_around(piece.paragraph, place) if node.tag not in _RUN_TAGS]
-            inside = list(dropwhile(lambda node: node.tag != "ins", around))
-            for node in reversed(inside):  # what stands between the change and the run ends and goes on with it
+            enclosing = [node for node in elements_around(piece.paragraph, place) if node.tag not in _RUN_TAGS]
+            reopened = list(dropwhile(lambda node: node.tag != "ins", enclosing))
+            for node in reversed(reopened):  # what stands between the change and the run ends and goes on with it
                 start_tag = _start_tag(edit.text, node)
                 cut.closing += f"</{start_tag[1:-1].split()[0]}>"
                 cut.opening = self._renumbered(start_tag, node) + cut.opening

@@ -6,6 +6,7 @@ One line is one paragraph, in reading order; notes and text boxes come after the
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -154,6 +155,22 @@ class Flow:
     def piece_starts(self) -> list[int]:
         """Where the pieces of the finished text begin."""
         return [piece.start for piece in self.pieces]
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [line.start for line in self.paragraphs]
+
+    def line_at(self, offset: int) -> FlowParagraph:
+        """The line of the finished text at an offset."""
+        return self.paragraphs[max(0, bisect_right(self._line_starts, offset) - 1)]
+
+    def commented_stretch(self, start: int, end: int) -> tuple[int, int]:
+        """Where a comment on a stretch goes: of notes and text boxes, at their mark, since they cannot have any."""
+        mark = self.line_at(start).mark
+        if mark is None:
+            return start, end
+        line = self.line_at(mark)
+        return max(line.start, mark - 1), min(line.end, max(mark, line.start + 1))
 
 
 _HEADING = re.compile(

@@ -305,8 +305,8 @@ def citavi_items(code: str) -> list[CitedItem]:
 
 
 def _citavi_name(names: Mapping[str, Any]) -> str:
-    last = f"{_value(names, 'Particle')} {_value(names, 'LastName')}"
-    return person(last.strip(), f"{_value(names, 'FirstName')} {_value(names, 'MiddleName')}")
+    family = f"{_value(names, 'Particle')} {_value(names, 'LastName')}"
+    return person(family.strip(), f"{_value(names, 'FirstName')} {_value(names, 'MiddleName')}")
 
 
 def _value(record: Mapping[str, Any], name: str) -> str:
@@ -414,9 +414,9 @@ def read_field(instruction: str, data: Sequence[str] = ()) -> WordField:
 
 def _tags(arguments: str) -> list[str]:
     """The tags of Word's sources that a CITATION field names: the first word, and those after \\m."""
-    first = arguments.split("\\", 1)[0].strip().strip('"')
-    more = [switch[2].strip('"') for switch in _SWITCH.finditer(arguments) if switch[1] == "m"]
-    return [tag for tag in (first, *more) if tag]
+    first_tag = arguments.split("\\", 1)[0].strip().strip('"')
+    further_tags = [switch[2].strip('"') for switch in _SWITCH.finditer(arguments) if switch[1] == "m"]
+    return [tag for tag in (first_tag, *further_tags) if tag]
 
 
 def read_control(tag: str, stored: Mapping[str, Sequence[CitedItem]] = MappingProxyType({})) -> WordField:

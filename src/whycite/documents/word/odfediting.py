@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -111,7 +110,6 @@ class OpenDocumentEditor:
         self._regions: list[str] = []
         self._comment_count = 0
         self._has_raised = False
-        self._lines = [line.start for line in self.flow.paragraphs]
         self._names = {
             node.attributes[name]
             for node in root.descend("annotation", "changed-region")
@@ -124,7 +122,7 @@ class OpenDocumentEditor:
 
     def add_comment(self, comment: WordComment) -> bool:
         """Comment a stretch of the text; False if it has no place, or has this comment already."""
-        start, end = self._stretch(comment.start, comment.end)
+        start, end = self.flow.commented_stretch(comment.start, comment.end)
         first, last = pieces_at(self.flow, start, end)
         if first is None or last is None or self._is_known(comment, first.paragraph):
             return False
@@ -145,7 +143,7 @@ class OpenDocumentEditor:
     def insert(self, insertion: TextInsertion) -> bool:
         """Insert text as a tracked change, formatted like the text before it; False if it has no place."""
         _, piece = pieces_at(self.flow, 0, insertion.offset)
-        if piece is None or self._line_at(insertion.offset).mark is not None:
+        if piece is None or self.flow.line_at(insertion.offset).mark is not None:
             return False
         if self.is_pending(insertion.offset):
             return False
@@ -182,12 +180,12 @@ class OpenDocumentEditor:
             return False
         holder = next((node for node in elements_around(self._root, end)[::-1] if node.tag == "list-item"), None)
         style = paragraph.attributes.get("style-name", "")
-        named = f"text:style-name={quoteattr(style)}" if style else ""
+        style_attribute = f"text:style-name={quoteattr(style)}" if style else ""
         # The change begins before the end of the old paragraph, as if Enter was pressed there.
         opening, _, closing = self._change("\0").partition("\0")
         paragraphs = [escape(valid_text(text)) for text in texts]
         paragraphs[-1] += closing
-        elements = [_element("text:p", text, named) for text in paragraphs]
+        elements = [_element("text:p", text, style_attribute) for text in paragraphs]
         if holder is not None:
             elements = [_element("text:list-item", element) for element in elements]
         self._insert_at(end, 3, opening)
@@ -259,17 +257,6 @@ class OpenDocumentEditor:
 
     def _insert_at(self, place: int, rank: int, text: str) -> None:
         self._insertions.setdefault(place, []).append((rank, text))
-
-    def _line_at(self, offset: int) -> FlowParagraph:
-        return self.flow.paragraphs[max(0, bisect_right(self._lines, offset) - 1)]
-
-    def _stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Where a comment on a stretch goes: of notes and text boxes, at their mark, since they cannot have any."""
-        mark = self._line_at(start).mark
-        if mark is None:
-            return start, end
-        line = self._line_at(mark)
-        return max(line.start, mark - 1), min(line.end, max(mark, line.start + 1))
 
     def _place(self, piece: TextPiece, offset: int) -> int:
         """The place in the part of an offset in a piece or at its edge; what can hold nothing is passed by."""

@@ -371,8 +371,9 @@ def _style_sheet(package: Package, content: Node | None) -> tuple[StyleSheet, Fo
     for root in (package.root("styles.xml"), content):
         for style in root.descend("style") if root else ():
             family, name, parent = style.get("family") or "paragraph", style.get("name"), style.get("parent-style-name")
-            own = style.find("text-properties")
-            own_formats[family, name] = parent, {k: own.get(k) for k in _FORMATS if k in own.attributes} if own else {}
+            text = style.find("text-properties")
+            own_format = {key: text.get(key) for key in _FORMATS if key in text.attributes} if text else {}
+            own_formats[family, name] = parent, own_format
             if family == "paragraph":
                 outline = attribute_number(style, "default-outline-level") or None
                 styles[name] = Style(style.get("display-name") or name, parent, outline)
@@ -385,8 +386,8 @@ def _inherited_format(
     """The format of a style with what those above it say."""
     format: Mapping[str, str] = {}
     for _ in range(_MAX_CHAIN):
-        name, own = own_formats.get((family, name), ("", {}))
-        format = {**own, **format}
+        name, own_format = own_formats.get((family, name), ("", {}))
+        format = {**own_format, **format}
     return format
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import mode
 
 from whycite.documents.builder import Builder, Prose
+from whycite.documents.identity import normalise_title
 from whycite.documents.markers import find_markers, split_references
 from whycite.documents.markup import DraftOutline, heading_words, is_references_heading
 from whycite.documents.model import Document, Marker, Reference, SentenceKind
@@ -16,9 +18,8 @@ from whycite.documents.plain import NUMBER, read_blocks
 from whycite.documents.references.printed import parse_list
 from whycite.documents.word.flow import MAX_CITATIONS, MAX_PARAGRAPHS, MAX_TEXT, Flow, FlowCitation, FlowParagraph
 from whycite.documents.word.managers import CitedWorks
-from whycite.documents.word.numbering import NUMBERED, printed_numbers
 
-__all__ = ["build_document", "recognise_paragraphs"]
+__all__ = ["LABEL", "NUMBERED", "build_document", "printed_numbers", "recognise_paragraphs"]
 
 _STOPS = (".", "!", "?", ":", ";", ",")
 _NEXT_SENTENCE = re.compile(r"[a-z\d)\]][.!?]\s+[A-Z]")
@@ -31,6 +32,10 @@ _UNFORMATTED = re.compile(r"\{[^{}\n]{0,300}?(?:\d{4}[a-z]?|,) #\d{1,6}[^{}\n]{0
 _RAISED = str.maketrans("0123456789-–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _READ_ROLES = frozenset({"body", "abstract", "item", "caption", "table", "note"})
 _KINDS: dict[str, SentenceKind] = {"caption": "caption", "note": "footnote", "table": "table"}
+# What a citation shows; a year is no number of a list.
+NUMBERED = re.compile(r"(?P<opening>[\[(]?)\d{1,3}(?:[,;\s–-]+\d{1,3})*[\])]?")
+LABEL = re.compile(r"\s*(\[?)(\d{1,3})(?!\w)(\]?[.)]?)(\s*)")  # of an entry; "3D" is none either
+_MAX_COMPARISONS = 4_000_000  # of entries with titles; 2,000 works, which takes a second
 
 
 def build_document(
@@ -44,14 +49,14 @@ def build_document(
         limits = f"{MAX_TEXT:,} characters, {MAX_PARAGRAPHS:,} paragraphs or {MAX_CITATIONS:,} citations"
         builder.warn(f"{path}: more than {limits}; the rest is not read")
     text = flow.text
-    named = recognise_paragraphs(flow, text)
+    own_title = recognise_paragraphs(flow, text)
     references = list(works.references.values())
     if not references or not all(citation.keys for citation in flow.citations):
         references += _typed_references(flow, text)
     citations = _all_citations(flow, text, references)
     outline = DraftOutline()
     _Filler(path, text, citations, outline).fill(flow.paragraphs)
-    titled = named or (title if _occurs(title, text) else "")
+    titled = own_title or (title if _occurs(title, text) else "")
     inner = outline.fill(builder, bool(titled))
     return builder.document(Reference(id="", title=titled or inner or title), references)
 
@@ -170,8 +175,8 @@ def _all_citations(flow: Flow, text: str, references: Sequence[Reference]) -> li
     for citation in marked:
         if citation.keys:
             continue
-        inside = [other for other in typed if citation.start <= other.start and other.end <= citation.end]
-        citation.keys = tuple(dict.fromkeys(key for other in inside for key in other.keys))
+        enclosed = [inner for inner in typed if citation.start <= inner.start and inner.end <= citation.end]
+        citation.keys = tuple(dict.fromkeys(key for inner in enclosed for key in inner.keys))
     return sorted([*marked, *_apart(typed, marked)], key=lambda citation: (citation.start, citation.end))
 
 
@@ -205,8 +210,8 @@ def _unformatted_citations(flow: Flow, text: str) -> Iterator[FlowCitation]:
     """The citations that EndNote has not formatted yet; they name their works only by what they show."""
     for line in flow.paragraphs:
         if line.role in _READ_ROLES:
-            found = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
-            yield from _apart(found, flow.citations)
+            citations = [FlowCitation(*match.span(), ()) for match in _UNFORMATTED.finditer(text, line.start, line.end)]
+            yield from _apart(citations, flow.citations)
 
 
 def _apart(typed: Iterable[FlowCitation], marked: Sequence[FlowCitation]) -> Iterator[FlowCitation]:
@@ -232,6 +237,46 @@ def _searched_text(flow: Flow, text: str, linked: Sequence[FlowCitation]) -> str
         "".join(signs[line.start : line.end]) if line.role in _READ_ROLES else " " * (line.end - line.start)
         for line in flow.paragraphs
     )
+
+
+# -- printed numbers ---------------------------------------------------------
+
+
+def printed_numbers(
+    flow: Flow, text: str, references: Sequence[Reference], citations: Iterable[tuple[str, Sequence[str]]]
+) -> tuple[dict[str, int], int]:
+    """The numbers of the references by their ids, and the highest number, which may be of none of them.
+
+    A typed list names its references by number. What a manager stores has no numbers: the list that it printed has, and
+    so have citations of one work, which are given by what they show and the ids of what they cite.
+    """
+    numbers = {reference.id: int(reference.id) for reference in references if reference.id.isdecimal()}
+    shown = []
+    for words, keys in citations:
+        if NUMBERED.fullmatch(words.strip()):
+            shown += (printed := [int(number) for number in re.findall(r"\d+", words)])
+            if len(printed) == len(keys) == 1:
+                numbers.setdefault(keys[0], printed[0])
+    titles = [normalise_title(reference.title) for reference in references]
+    ids = {title: reference.id for title, reference in zip(titles, references, strict=True) if title}
+    placed: defaultdict[str, set[int]] = defaultdict(set)
+    entries = flow.listed
+    if len(entries) * len(ids) > _MAX_COMPARISONS:
+        entries = []
+    for position, line in enumerate(entries, 1):
+        words = text[line.start : line.end]
+        label = LABEL.match(words)
+        number = position if line.numbered else int(label[2]) if label else 0
+        entry = f" {normalise_title(words)} "
+        # "Sleep" is a part of "Sleep of bees".
+        title = max((title for title in ids if f" {title} " in entry), key=len, default="")
+        if number and titles.count(title) == 1:
+            placed[ids[title]].add(number)
+        shown.append(number)
+    for id, (first, *others) in placed.items():
+        if not others:  # else nobody knows which of them it is
+            numbers.setdefault(id, first)
+    return numbers, max((*numbers.values(), *shown), default=0)
 
 
 # -- the outline -------------------------------------------------------------

@@ -244,13 +244,13 @@ class _Walker:
         return line
 
     def _role(self, properties: Node | None) -> tuple[ParagraphRole, int, bool]:
-        style, own = properties.find("pStyle") if properties else None, properties
+        style, paragraph_format = properties.find("pStyle") if properties else None, properties
         id = style.attributes.get("val", "") if style is not None else ""
         role, level = self._styles.role(id)
-        outline = own.find("outlineLvl") if own else None
+        outline = paragraph_format.find("outlineLvl") if paragraph_format else None
         if outline is not None and role == "body" and (number := outline_level(outline)):
             role, level = "heading", number
-        numbering = own.find("numPr", "numId") if own else None
+        numbering = paragraph_format.find("numPr", "numId") if paragraph_format else None
         numbered = numbering.attributes.get("val") != "0" if numbering is not None else self._styles.is_numbered(id)
         if numbered and role == "body":
             role = "item"
@@ -449,8 +449,8 @@ class _Walker:
     def _cite(self, meaning: WordField, start: int, end: int) -> None:
         if self._in_code() or self._role_is_list():
             return
-        known = [item for item in meaning.items if item.is_known]
-        keys = [*map(self.works.add, known), *map(self.works.key_of, meaning.identities)]
+        known_items = [item for item in meaning.items if item.is_known]
+        keys = [*map(self.works.add, known_items), *map(self.works.key_of, meaning.identities)]
         self.flow.citations.append(FlowCitation(start, max(start, end), tuple(dict.fromkeys(filter(None, keys)))))
 
     def _role_is_list(self) -> bool:
@@ -464,11 +464,11 @@ class _Walker:
         ordered = sorted(self.flow.citations, key=lambda citation: (citation.start, -citation.end))
         self.flow.citations = []
         for citation in ordered:
-            last = self.flow.citations[-1] if self.flow.citations else None
-            if last is None or citation.start >= last.end:
+            previous = self.flow.citations[-1] if self.flow.citations else None
+            if previous is None or citation.start >= previous.end:
                 self.flow.citations.append(citation)
-            elif citation.keys and not last.keys:  # a content control around a field that says more
-                last.keys = citation.keys
+            elif citation.keys and not previous.keys:  # a content control around a field that says more
+                previous.keys = citation.keys
 
 
 _CONTEXTS: Mapping[str, ParagraphRole] = {"bibliography": "reference", "contents": "contents"}

@@ -434,11 +434,11 @@ def simulate_votes(
             continue
         share = labellers.accuracy[task.kind]
         log_odds = np.log(share / (1 - share)) + random.normal(0, labellers.spread)
-        asked = random.permutation(labellers.number)[:votes]
-        is_right = random.random(votes) < 1 / (1 + np.exp(-(log_odds + skills[asked])))
+        chosen_labellers = random.permutation(labellers.number)[:votes]
+        is_right = random.random(votes) < 1 / (1 + np.exp(-(log_odds + skills[chosen_labellers])))
         wrong = [label for label in LABELS[task.kind] if label != task.gold]
         answers[id] = {
-            f"labeller {labeller}": task.gold if right else str(random.choice(wrong))
-            for labeller, right in zip(asked.tolist(), is_right.tolist(), strict=True)
+            f"labeller {labeller}": task.gold if is_correct else str(random.choice(wrong))
+            for labeller, is_correct in zip(chosen_labellers.tolist(), is_right.tolist(), strict=True)
         }
     return answers

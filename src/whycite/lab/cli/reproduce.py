@@ -241,11 +241,11 @@ def _data_paths(paths: Sequence[Path], quick: bool) -> list[Path]:
 def _wanted_tables(paper: PaperName, text: str | None) -> tuple[str, ...]:
     from whycite.lab.reproduce.tables import published_tables
 
-    known = tuple(published_tables(paper))
-    names = split_names(text) or known
-    if unknown := [name for name in names if name not in known]:
-        raise UserError(f"no table '{unknown[0]}' to make; choose from: {', '.join(known)}")
-    return tuple(name for name in known if name in names)
+    published = tuple(published_tables(paper))
+    names = split_names(text) or published
+    if unknown := [name for name in names if name not in published]:
+        raise UserError(f"no table '{unknown[0]}' to make; choose from: {', '.join(published)}")
+    return tuple(name for name in published if name in names)
 
 
 def _open_store(

@@ -124,10 +124,10 @@ def worthiness(
     if (labels is None) != (labelled is None):
         raise UserError("--labels needs --labelled, the folder of the documents, and the other way round")
     if training is TrainingRecipe.scope:
-        own = ("readout", "conform", "batch", "folds", "judge", "soft", "inner", "words", "bits", "labels")
-        refuse_options(ctx, own, "--recipe scope")
-        given = given_options(ctx, {"epochs": epochs, "rate": rate, "limit": limit})
-        recipe = replace(scope_recipe(variant, base or DEFAULT, seed), **given)
+        refused_names = ("readout", "conform", "batch", "folds", "judge", "soft", "inner", "words", "bits", "labels")
+        refuse_options(ctx, refused_names, "--recipe scope")
+        chosen_options = given_options(ctx, {"epochs": epochs, "rate": rate, "limit": limit})
+        recipe = replace(scope_recipe(variant, base or DEFAULT, seed), **chosen_options)
     else:
         recipe = WorthinessRecipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,

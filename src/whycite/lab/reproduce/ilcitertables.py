@@ -102,12 +102,12 @@ def _measurement(topic: PreparedTopic, claims: int, seed: int, watch: Watch) -> 
 
 def _databases(published: PublishedTable, outcomes: Sequence[Mapping[str, Any]]) -> ComparedTable:
     keys = dict(zip(published.columns, ("spans", "characters", "tokens", "papers"), strict=True))
-    ours = [
+    our_rows = [
         OurRow("", outcome["topic"], {column: Figure(outcome["database"][key]) for column, key in keys.items()})
         for outcome in outcomes
     ]
     conditions = {"data": _conditions(outcomes)["data"]}
-    return ComparedTable(published, compare_rows(published, ours), conditions, "other papers")
+    return ComparedTable(published, compare_rows(published, our_rows), conditions, "other papers")
 
 
 def _rankings(published: PublishedTable, outcomes: Sequence[Mapping[str, Any]]) -> ComparedTable:
@@ -121,13 +121,13 @@ def _rankings(published: PublishedTable, outcomes: Sequence[Mapping[str, Any]]) 
     }
     means = [_mean_row(name, published, by_topic, outcomes) for name in methods]
     paper = [ComparedRow(group, name, figures, None) for group, name, figures in published.rows]
-    ours = [
+    our_rows = [
         ComparedRow(row.group, row.name, None, tuple(row.figures[column] for column in published.columns), row.p)
         for row in by_topic.values()
     ]
     return ComparedTable(
         published,
-        (*means, *paper, *ours),
+        (*means, *paper, *our_rows),
         _conditions(outcomes),
         _OTHER_DATA,
         tested_against=conditional,
@@ -151,12 +151,12 @@ def _mean_row(
     outcomes: Sequence[Mapping[str, Any]],
 ) -> ComparedRow:
     paper = [figures for _, row_name, figures in published.rows if row_name == name]
-    ours = [by_topic[f"{outcome['topic']}, {_AUTHORS_CHOICE}", name] for outcome in outcomes]
+    our_rows = [by_topic[f"{outcome['topic']}, {_AUTHORS_CHOICE}", name] for outcome in outcomes]
     return ComparedRow(
         _MEAN,
         name,
         tuple(mean_figure(column) for column in zip(*paper, strict=True)) if paper else None,
-        tuple(mean_figure(row.figures[column] for row in ours) for column in published.columns),
+        tuple(mean_figure(row.figures[column] for row in our_rows) for column in published.columns),
     )
 
 

@@ -94,7 +94,7 @@ def _structure_table(bench: ScopeBench, published: PublishedTable) -> ComparedTa
 
     figures = bench.store.measure("structure", measure)
     shares = {name.strip("[] "): row for name, row in figures["shares"].items()}
-    ours = [
+    our_rows = [
         OurRow(
             "", name, {column: Figure(share) for column, share in zip(published.columns, shares[name], strict=False)}
         )
@@ -104,7 +104,7 @@ def _structure_table(bench: ScopeBench, published: PublishedTable) -> ComparedTa
     any_share = ", ".join(f"{share:.2f}" for share in figures["any"])
     return ComparedTable(
         published,
-        compare_rows(published, ours),
+        compare_rows(published, our_rows),
         {"data": f"section headings of {figures['documents']:,} papers"},
         "other papers: the templates are those of computer science",
         notes=(f"Any template: {any_share} (without synonyms, defined, learned, and with whycite's own rules).",),

@@ -146,9 +146,9 @@ def _figure(value: float | list[float]) -> Figure:
     return Figure(*value) if isinstance(value, list) else Figure(value)
 
 
-def compare_rows(published: PublishedTable, ours: Sequence[OurRow]) -> tuple[ComparedRow, ...]:
+def compare_rows(published: PublishedTable, our_rows: Sequence[OurRow]) -> tuple[ComparedRow, ...]:
     """The rows of the paper in its order with ours beside them, then those that only we have."""
-    measured = {(row.group, row.name): row for row in ours}
+    measured = {(row.group, row.name): row for row in our_rows}
     rows = []
     for group, name, figures in published.rows:
         row = measured.pop((group, name), None)
@@ -166,8 +166,8 @@ def _compared(group: str, name: str, paper: Figures | None, row: OurRow | None, 
 def mean_figure(figures: Iterable[Figure | None]) -> Figure | None:
     """The mean of figures, without their spread; None if any is missing."""
     values = [figure.value if figure is not None else None for figure in figures]
-    known = [value for value in values if value is not None]
-    return Figure(sum(known) / len(known)) if known and len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return Figure(sum(present) / len(present)) if present and len(present) == len(values) else None
 
 
 def as_dict(table: ComparedTable) -> dict[str, Any]:
@@ -258,12 +258,12 @@ def lines(table: ComparedTable) -> Iterator[list[str]]:
 
 def remarks(table: ComparedTable) -> list[str]:
     """What must be known to read the table, one sentence each."""
-    said = [f"Not comparable: {table.not_comparable}."] if table.not_comparable else []
+    sentences = [f"Not comparable: {table.not_comparable}."] if table.not_comparable else []
     if table.has_spread and table.published.spread:
-        said.append(f"In brackets: {table.published.spread}.")
+        sentences.append(f"In brackets: {table.published.spread}.")
     if table.tested_against:
-        said.append(f"p: paired t-test over the same claims, against {table.tested_against}.")
-    return [*said, *table.notes, *dict.fromkeys(f"{row.name}: {row.note}." for row in table.rows if row.note)]
+        sentences.append(f"p: paired t-test over the same claims, against {table.tested_against}.")
+    return [*sentences, *table.notes, *dict.fromkeys(f"{row.name}: {row.note}." for row in table.rows if row.note)]
 
 
 def conditions(table: ComparedTable) -> list[tuple[str, str, str]]:
@@ -278,8 +278,8 @@ def show_table(table: ComparedTable, console: Console) -> None:
     from rich.table import Table
 
     say(console, printable(table_title(table)))
-    for name, paper, ours in conditions(table):
-        say(console, printable(f"  {name}: {paper} (paper); {ours} (ours)"))
+    for name, paper, our_condition in conditions(table):
+        say(console, printable(f"  {name}: {paper} (paper); {our_condition} (ours)"))
     for remark in remarks(table):
         say(console, printable(f"  {remark}"))
     shown = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
@@ -296,8 +296,8 @@ def markdown(title: str, introduction: str, tables: Sequence[ComparedTable]) -> 
     for table in tables:
         parts.append(f"## {table_title(table)}")
         parts.append(_markdown_table(["", "paper", "ours"], [list(row) for row in conditions(table)]))
-        if said := remarks(table):
-            parts.append(" ".join(said))
+        if table_remarks := remarks(table):
+            parts.append(" ".join(table_remarks))
         parts.append(_markdown_table(heads(table), list(lines(table)), numbers_from=3))
     return "\n\n".join(parts) + "\n"
 

@@ -232,7 +232,7 @@ def _annotation_table(labelled: VotedTasks, name: str, bench: _ThesisBench) -> C
     rows = bench.store.measure(
         "annotation", lambda: [asdict(row) for row in compare_methods(labelled.tasks, labelled.answers)]
     )
-    ours = [
+    our_rows = [
         OurRow(
             row["kind"],
             f"{'GLAD' if row['method'] == 'glad' else 'Vote'} {row['votes']}",
@@ -245,14 +245,14 @@ def _annotation_table(labelled: VotedTasks, name: str, bench: _ThesisBench) -> C
         for row in rows
         if row["kind"] != "TC"
     ]
-    if not ours:
+    if not our_rows:
         raise UserError("no task with at least three answers has a gold label; table 4.1 cannot be made")
     counts = ", ".join(
         f"{sum(task.kind == kind for task in labelled.tasks.values()):,} {kind}" for kind in ("BR", "BC-E", "BC-R")
     )
     return ComparedTable(
         published,
-        compare_rows(published, ours),
+        compare_rows(published, our_rows),
         {
             "data": f"tasks of {name}: {counts}; of the single sentences, half are evidence",
             "pool": f"the {_SHOWN} most similar sentences of the cited document",
@@ -276,13 +276,13 @@ def _pair_table(labelled: VotedTasks, name: str, bench: _ThesisBench, seed: int)
             for pair in build_datasets(labelled.tasks, gold)["majority"]
             if (pair.citing or pair.document) in part_of
         ]
-    ours = [
+    our_rows = [
         _voted_row(f"pairs {dataset}", dataset.replace("-", " "), split_pairs({dataset: pairs}, part_of, seed), bench)
         for dataset, pairs in datasets.items()
     ]
     return ComparedTable(
         published,
-        compare_rows(published, ours),
+        compare_rows(published, our_rows),
         {"data": f"comparisons of sentences of {name}", **bench.conditions},
         "other claims, and other labellers",
         notes=(
@@ -313,14 +313,14 @@ def _voted_row(
 def _document_table(cases: Sequence[PassageCase], name: str, bench: _ThesisBench) -> ComparedTable:
     published = published_tables("thesis")["7.2"]
     parts = bench.pairs_of(cases, name)
-    ours = []
+    our_rows = []
     for row, model in _DOCUMENT_MODELS.items():
         figure = bench.accuracy("documents", model, parts)
-        ours.append(OurRow("", row, {"accuracy": figure} if figure else {}))
+        our_rows.append(OurRow("", row, {"accuracy": figure} if figure else {}))
     documents = len({case.document for case in cases})
     return ComparedTable(
         published,
-        compare_rows(published, ours),
+        compare_rows(published, our_rows),
         {"data": f"{name}: {len(cases):,} claims on {documents:,} documents, marked sentences", **bench.conditions},
         "other claims; sentences marked by annotators instead of votes",
         notes=(
@@ -340,7 +340,7 @@ def _other_domain_table(
     part_of = assign_parts(majority, seed=seed)
     parts = bench.pairs_of(cases, name)
     figures = {column: bench.accuracy(f"domain {name}", model, parts) for column, model in _PAIR_MODELS.items()}
-    ours = [
+    our_rows = [
         _voted_row(
             f"domain {name} majority",
             f"{name}, majority of votes",
@@ -351,7 +351,7 @@ def _other_domain_table(
     ]
     return ComparedTable(
         published,
-        compare_rows(published, ours),
+        compare_rows(published, our_rows),
         {"data": f"{name}: {len(cases):,} claims", **bench.conditions},
         "the thesis's argument data are not at hand: claims and abstracts stand for the other domain",
         notes=(f"{simulated.origin}.", "They are simulated here whatever votes the other tables have."),

@@ -126,15 +126,15 @@ class ScopeChain:
     ) -> DraftPart:
         """The section of a sentence, with what its other sentences cite."""
         section = document.sentences[index].section
-        own = set(document.sentences[index].cited_keys)
+        own_keys = set(document.sentences[index].cited_keys)
         cited_ids = {
             key
-            for other in document.sentences
-            if other.section == section
-            for key in other.cited_keys
-            if key not in own and key in matches
+            for sentence in document.sentences
+            if sentence.section == section
+            for key in sentence.cited_keys
+            if key not in own_keys and key in matches
         }
-        cited_keys = {matches[id].paper for id in cited_ids} - {matches[id].paper for id in own if id in matches}
+        cited_keys = {matches[id].paper for id in cited_ids} - {matches[id].paper for id in own_keys if id in matches}
         text = claim_input(ranker_variant("paragraph"), place, masked=False)
         return DraftPart(
             tuple(self._papers[key] for key in sorted(cited_keys)),

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import whycite
-from whycite.check.cachedlibrary import CachedLibrary
 from whycite.check.detector import Detector
+from whycite.check.memory import CachedLibrary
 from whycite.check.paragraphs import prose_paragraphs
 from whycite.check.proposals import propose
 from whycite.check.worthiness import Judgement, judge
@@ -238,11 +238,11 @@ def _judge_sentences(
     proposed = propose(document, decided, encoder, shelf, max(KS), bibliography=bibliography, masked=True)
     clock.add(proposed.seconds)
     chosen = set(decided)
-    known = _known_references(document, shelf, bibliography)
+    known_references = _known_references(document, shelf, bibliography)
     outcomes = []
     for index in sentence_indices:
         sentence = document.sentences[index]
-        true = {key for citation in sentence.citations for key in citation.keys} & known
+        true = {key for citation in sentence.citations for key in citation.keys} & known_references
         ranked = enumerate(proposed.by_sentence.get(index, ()), start=1)
         place = min((rank for rank, proposal in ranked if proposal.in_bibliography and proposal.key in true), default=0)
         outcomes.append(SentenceOutcome(bool(sentence.citations), index in chosen, bool(true), place))

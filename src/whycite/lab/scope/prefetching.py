@@ -44,7 +44,7 @@ __all__ = [
     "PrefetchOutcome",
     "PrefetchSetting",
     "as_dict",
-    "check_share",
+    "check_recommenders",
     "draft_part",
     "gapped_sets",
     "held_out_contexts",
@@ -128,7 +128,16 @@ def split(
     return HeldOutSplit(tuple(ordered[:-number]), tuple(ordered[-number:]))
 
 
-def check_share(drop: float) -> None:
+def check_recommenders(names: Sequence[str], drops: Sequence[float]) -> None:
+    """Raise an error unless all recommenders are installed and all shares are possible."""
+    installed_names = recommender_names()
+    if unknown := [name for name in names if name not in installed_names]:
+        raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
+    for drop in drops:
+        _check_share(drop)
+
+
+def _check_share(drop: float) -> None:
     """Raise an error unless the share is strictly between 0 and 1."""
     if not 0 < drop < 1:
         raise UserError(f"--drop must be between 0 and 1, not {drop:g}")
@@ -146,7 +155,7 @@ def gapped_sets(
 
     Papers outside the pool cannot be found, so they are ignored. A larger share includes the smaller one.
     """
-    check_share(drop)
+    _check_share(drop)
     keyed_sets = [(cited_set, [key for key in cited_set.papers if key in pool_keys]) for cited_set in sets]
     enough = [(cited_set, keys) for cited_set, keys in keyed_sets if len(keys) > 1]
     if limit:
@@ -248,11 +257,7 @@ class PrefetchSetting:
 
     def check(self) -> None:
         """Fail early, before any data is read, if something cannot be measured."""
-        installed_names = recommender_names()
-        if unknown := [name for name in self.methods if name not in installed_names]:
-            raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
-        for drop in self.drops:
-            check_share(drop)
+        check_recommenders(self.methods, self.drops)
 
 
 @dataclass(frozen=True, slots=True)

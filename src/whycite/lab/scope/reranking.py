@@ -24,7 +24,6 @@ from whycite.lab.scope.candidates import (
     cited_sets,
     load_recommender,
     pool_of,
-    recommender_names,
 )
 from whycite.lab.scope.inputvariants import (
     VARIANTS,
@@ -37,7 +36,7 @@ from whycite.lab.scope.inputvariants import (
 from whycite.lab.scope.prefetching import (
     CONTEXT_FREE,
     HeldOutContext,
-    check_share,
+    check_recommenders,
     draft_part,
     held_out_contexts,
     place_of,
@@ -289,11 +288,7 @@ class RerankSetting:
 
     def check(self) -> None:
         """Fail early, before any data is read, if something cannot be measured."""
-        installed_names = recommender_names()
-        if unknown := [name for name in self.prefetch if name not in installed_names]:
-            raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
-        for drop in self.drops:
-            check_share(drop)
+        check_recommenders(self.prefetch, self.drops)
 
 
 @dataclass(frozen=True, slots=True)

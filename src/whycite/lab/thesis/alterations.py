@@ -284,21 +284,21 @@ def comparison_statements(number: int, chance: Random) -> Iterator[tuple[str, st
         high, low = chance.choice(topic.get("words", [["", ""]]))
         comparison = _Comparison(topic, (high, low), measure, more, less)
         turned = replace(comparison, more=less, less=more)
-        said = comparison.state("more", chance)
+        statement = comparison.state("more", chance)
         whole = comparison.state("more", chance)
         claim = comparison.state(chance.choice(["more", "more", "more", "short"]), chance)
         choices: list[tuple[str, str, Label]] = [
-            (claim, said, "backed"),
+            (claim, statement, "backed"),
             (claim, comparison.state("strong", chance), "backed"),
             (claim, turned.state("more", chance), "contradicted"),
             (claim, turned.state("strong", chance), "contradicted"),
             (claim, turned.state("equal", chance), "contradicted"),
             (comparison.state("equal", chance), turned.state("equal", chance), "backed"),
-            (comparison.state("equal", chance), said, "contradicted"),
-            (comparison.state("strong", chance), said, "not found"),
+            (comparison.state("equal", chance), statement, "contradicted"),
+            (comparison.state("strong", chance), statement, "not found"),
             (whole, replace(comparison, measure=other_measure).state("more", chance), "not found"),
             (whole, replace(comparison, more=stranger).state("more", chance), "not found"),
-            (claim, chance.choice(_UNDECIDED).format(x=said[0].lower() + said[1:].rstrip(".")), "not found"),
+            (claim, chance.choice(_UNDECIDED).format(x=statement[0].lower() + statement[1:].rstrip(".")), "not found"),
         ]
         # A comparison that stands and one that is turned are the hardest to tell apart: half of the pairs.
         weights = [6, 2, 6, 2, 1.5, 1.5, 1, 1, 1.5, 1.5, 1.5]

@@ -231,12 +231,12 @@ def _answer(checked: CheckedDraft, shown: slice, unwritable: str, threshold: flo
     }
 
 
-def _usual_threshold(checked: CheckedDraft, wanted: float | None) -> float:
+def _usual_threshold(checked: CheckedDraft, chosen: float | None) -> float:
     """The most common threshold, since sections have their own; of a draft without sentences, what one would have."""
     from whycite.check.worthiness import MIN_REPORTED
 
     if not checked.findings:
-        return MIN_REPORTED if wanted is None else wanted
+        return MIN_REPORTED if chosen is None else chosen
     return mode(finding.threshold for finding in checked.findings)
 
 

@@ -180,9 +180,9 @@ async def engine(
     bibliography: UploadFile | None = None,
 ) -> StreamingResponse:
     """The answer to a question, after events that say how far it is; `whycite.service.remote` writes and reads both."""
-    own = version("whycite")
-    if release != own:
-        raise Problem(409, f"The server is whycite {own}, and this is {release}.")
+    own_release = version("whycite")
+    if release != own_release:
+        raise Problem(409, f"The server is whycite {own_release}, and this is {release}.")
     content, entries = await _content(arguments), await _content(bibliography) if bibliography is not None else b""
     events = EventStream(asyncio.get_running_loop())
 

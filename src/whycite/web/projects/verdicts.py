@@ -119,8 +119,8 @@ class VerdictJournal:
 
     def keep_only(self, ids: Sequence[str], draft: str) -> None:
         """Forget verdicts on other citations and drafts, and those that were replaced."""
-        wanted = set(ids)
-        records = [record for record in self.latest(draft) if record["id"] in wanted]
+        kept_ids = set(ids)
+        records = [record for record in self.latest(draft) if record["id"] in kept_ids]
         with self._lock:
             if len(records) != len(self._records):
                 write_lines(self._path, (json.dumps(record) + "\n" for record in records))

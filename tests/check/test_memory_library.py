@@ -8,9 +8,8 @@ from typing import Any, cast
 import pytest
 
 from tests.fakes import FakeMethod
-from whycite.check import cachedlibrary as module
-from whycite.check.cachedlibrary import CachedLibrary
-from whycite.check.memory import Memory
+from whycite.check import memory as module
+from whycite.check.memory import CachedLibrary, Memory
 from whycite.cite.recommendations import Claim, Evidence, Recommendation, Recommendations
 from whycite.documents.model import Reference
 from whycite.library import Library, Paper, SourceDocument

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, for code review tools and editors."""
+"""Findings for code review: a SARIF 2.1.0 log, and GitHub workflow commands, which annotate the lines of a change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from whycite.check.draftfiles import DraftFile
 from whycite.check.findings import CITATION_RULES, CheckedDraft, Finding
 from whycite.check.fix.edits import FileChange, FixPlan, text_of
 from whycite.check.fix.planning import plan
-from whycite.check.reporting.messages import is_reported, message, printable, problem_message, relative_path
+from whycite.check.reporting.messages import (
+    is_reported,
+    message,
+    need_phrase,
+    printable,
+    problem_message,
+    problem_phrase,
+    relative_path,
+)
 from whycite.check.rules import RULES, Rule
 from whycite.cite.recommendations import recommendation_json
 from whycite.errors import UserError
 
-__all__ = ["report"]
+__all__ = ["github", "sarif"]
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # The ids are an interface: users silence rules by id, across versions.
@@ -78,7 +86,7 @@ _Place = tuple[str, int, int]  # a sentence by its file and offsets
 _INDEX = {rule["id"]: index for index, rule in enumerate(_RULES)}
 
 
-def report(checked: Sequence[CheckedDraft], roots: Sequence[Path | None] = ()) -> str:
+def sarif(checked: Sequence[CheckedDraft], roots: Sequence[Path | None] = ()) -> str:
     """The findings of all drafts as one run, each with the change that `--fix` would make.
 
     `roots` has the folder of each draft that was checked as a folder.
@@ -207,3 +215,36 @@ def _fingerprint(finding: Finding, rule_id: str, seen: Counter[str]) -> str:
 def _literal(text: str) -> str:
     """Text escaped so that SARIF sees no placeholder and no link in it (sections 3.11.5 and 3.11.6)."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "]\\(")
+
+
+def github(checked: Sequence[CheckedDraft]) -> str:
+    """A workflow command for each finding, and for each sentence that cites a paper which no longer stands."""
+    return "".join(command for draft in checked for finding in draft.findings for command in _commands(finding))
+
+
+def _commands(finding: Finding) -> Iterator[str]:
+    if finding.problems:
+        level = "error" if finding.problems[0].rule == "retracted" else "warning"
+        yield _command(finding, level, problem_phrase(finding), problem_message(finding))
+    if finding.kind == "needs-citation":
+        yield _command(finding, "warning", need_phrase(finding), message(finding))
+    elif finding.recommendations:
+        yield _command(finding, "notice", "could cite more", message(finding))
+
+
+def _command(finding: Finding, level: str, title: str, text: str) -> str:
+    path = relative_path(finding.file) or Path(finding.file)
+    place = {"file": path.as_posix(), "line": finding.line, "endLine": finding.end_line}
+    if finding.line == finding.end_line:  # GitHub rejects columns that span several lines
+        place |= {"col": finding.column, "endColumn": finding.end_column}
+    place["title"] = f"whycite: {title}"
+    written = ",".join(f"{name}={_escaped_property(str(value))}" for name, value in place.items())
+    return f"::{level} {written}::{_escaped(text)}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escaped_property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

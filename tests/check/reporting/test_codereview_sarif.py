@@ -11,7 +11,7 @@ import pytest
 
 from whycite.check.findings import CheckedDraft
 from whycite.check.fix import plan
-from whycite.check.reporting import sarif
+from whycite.check.reporting import codereview
 
 SCHEMA = "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
 
@@ -47,20 +47,20 @@ def _errors(content: dict[str, Any], schema: dict[str, Any]) -> list[str]:
 
 
 def test_the_report_is_valid(checked: CheckedDraft, hostile: CheckedDraft, schema: dict[str, Any]) -> None:
-    assert _valid(sarif.report([]), schema)["runs"][0]["results"] == []
-    _valid(sarif.report([checked]), schema)
-    _valid(sarif.report([checked, hostile]), schema)
+    assert _valid(codereview.sarif([]), schema)["runs"][0]["results"] == []
+    _valid(codereview.sarif([checked]), schema)
+    _valid(codereview.sarif([checked, hostile]), schema)
 
 
 def test_the_schema_would_find_mistakes(checked: CheckedDraft, schema: dict[str, Any]) -> None:
-    content = json.loads(sarif.report([checked]))
+    content = json.loads(codereview.sarif([checked]))
     content["runs"][0]["results"][0]["message"] = "text"
     content["runs"][0]["columnKind"] = "bytes"
     assert len(_errors(content, schema)) == 2
 
 
 def test_places_rules_and_papers(checked: CheckedDraft) -> None:
-    [run] = json.loads(sarif.report([checked]))["runs"]
+    [run] = json.loads(codereview.sarif([checked]))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
         *("needs-citation", "cited", "needs-citation/named-author", "needs-citation/previous-work"),
@@ -83,7 +83,7 @@ def test_places_rules_and_papers(checked: CheckedDraft) -> None:
 
 
 def test_names_of_files_and_braces_are_escaped(hostile: CheckedDraft) -> None:
-    [run] = json.loads(sarif.report([hostile]))["runs"]
+    [run] = json.loads(codereview.sarif([hostile]))["runs"]
     result = run["results"][0]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == "a%2Cb%3Ac%25%3Cimg%20src%3Dx%20onerror%3Dwindow.broken%3D1%3E.tex"
@@ -92,7 +92,7 @@ def test_names_of_files_and_braces_are_escaped(hostile: CheckedDraft) -> None:
 
 def test_a_file_elsewhere_has_a_whole_address(checked: CheckedDraft) -> None:
     moved = replace(checked.findings[0], file="/elsewhere/a b.tex")
-    [run] = json.loads(sarif.report([replace(checked, findings=(moved,))]))["runs"]
+    [run] = json.loads(codereview.sarif([replace(checked, findings=(moved,))]))["runs"]
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///elsewhere/a%20b.tex"}
 
@@ -115,7 +115,7 @@ def _apply(result: dict[str, Any]) -> dict[str, str]:
 
 
 def test_each_fix_is_what_fix_would_write(checked: CheckedDraft, schema: dict[str, Any]) -> None:
-    [run] = _valid(sarif.report([checked]), schema)["runs"]
+    [run] = _valid(codereview.sarif([checked]), schema)["runs"]
     fixable = [result for result in run["results"] if "fixes" in result]
     assert len(fixable) == 3
     indices = [index for index, finding in enumerate(checked.findings) if finding.kind == "needs-citation"]
@@ -131,13 +131,13 @@ def test_what_does_not_clearly_fit_has_no_fix(checked: CheckedDraft) -> None:
     first = checked.findings[0]
     proposal, *_ = first.recommendations
     doubtful = replace(first, recommendations=(replace(proposal, sure=False),))
-    [run] = json.loads(sarif.report([replace(checked, findings=(doubtful,))]))["runs"]
+    [run] = json.loads(codereview.sarif([replace(checked, findings=(doubtful,))]))["runs"]
     assert "fixes" not in run["results"][0]
 
 
 def test_a_draft_that_cannot_be_changed_says_why_it_has_no_fixes(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     Path("main.tex").unlink()
-    [run] = _valid(sarif.report([checked]), schema)["runs"]
+    [run] = _valid(codereview.sarif([checked]), schema)["runs"]
     assert not any("fixes" in result for result in run["results"])
     *_, note = run["invocations"][0]["toolExecutionNotifications"]
     assert note["level"] == "note"
@@ -145,7 +145,7 @@ def test_a_draft_that_cannot_be_changed_says_why_it_has_no_fixes(checked: Checke
 
 
 def _fingerprints(checked: CheckedDraft) -> list[str]:
-    results = json.loads(sarif.report([checked]))["runs"][0]["results"]
+    results = json.loads(codereview.sarif([checked]))["runs"][0]["results"]
     return [result["partialFingerprints"]["whyciteSentence/v1"] for result in results]
 
 
@@ -168,20 +168,20 @@ def test_equal_sentences_have_fingerprints_of_their_own(checked: CheckedDraft) -
 def test_what_cites_is_a_note_where_papers_are_proposed_for_it(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     cited = next(one for one in checked.findings if one.kind == "cited")
     more = replace(cited, recommendations=checked.findings[0].recommendations)
-    [run] = _valid(sarif.report([replace(checked, findings=(more,))]), schema)["runs"]
+    [run] = _valid(codereview.sarif([replace(checked, findings=(more,))]), schema)["runs"]
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("cited", "note")]
 
 
 def test_half_a_character_is_no_obstacle(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     odd = replace(checked.findings[0], text="half \ud83d of one", cites=("\udcff",))
-    report = sarif.report([replace(checked, findings=(odd,))])
+    report = codereview.sarif([replace(checked, findings=(odd,))])
     assert report.encode("utf-8")
     _valid(report, schema)
 
 
 def test_a_rule_that_decided_is_part_of_the_id(checked: CheckedDraft, schema: dict[str, Any]) -> None:
     certain = replace(checked.findings[0], rule="previous-work", clause="earlier studies show so.")
-    content = json.loads(sarif.report([replace(checked, findings=(certain,))]))
+    content = json.loads(codereview.sarif([replace(checked, findings=(certain,))]))
     assert not _errors(content, schema)
     [run] = content["runs"]
     [result] = run["results"]

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from whycite.check.findings import CheckedDraft
-from whycite.check.reporting import github
+from whycite.check.reporting import codereview
 
 
 def test_a_line_for_each_sentence_that_needs_a_citation(checked: CheckedDraft) -> None:
-    first, second, third = github.report([checked]).splitlines()
+    first, second, third = codereview.github([checked]).splitlines()
     # Columns of a sentence over two lines are refused by the runner.
     assert first.startswith("::warning file=main.tex,line=5,endLine=6,title=whycite%3A needs a citation::This sentence")
     assert second.startswith("::warning file=main.tex,line=9,endLine=9,col=1,endColumn=18,title=")
@@ -17,12 +17,12 @@ def test_a_line_for_each_sentence_that_needs_a_citation(checked: CheckedDraft) -
 
 
 def test_nothing_found_is_nothing_said(checked: CheckedDraft) -> None:
-    assert github.report([]) == ""
-    assert github.report([CheckedDraft(checked.document, ())]) == ""
+    assert codereview.github([]) == ""
+    assert codereview.github([CheckedDraft(checked.document, ())]) == ""
 
 
 def test_text_cannot_break_out(hostile: CheckedDraft) -> None:
-    report = github.report([hostile])
+    report = codereview.github([hostile])
     assert report.splitlines() == report.split("\n")[:-1]  # no other line end either
     for line in report.splitlines():
         command, properties, message = line.removeprefix("::").partition(" ")[0], *line[10:].split("::", 1)
@@ -39,15 +39,15 @@ def test_text_cannot_break_out(hostile: CheckedDraft) -> None:
 
 def test_a_file_elsewhere_keeps_its_path(checked: CheckedDraft, tmp_path: Path) -> None:
     moved = replace(checked.findings[0], file="/elsewhere/main.tex")
-    assert "file=/elsewhere/main.tex," in github.report([replace(checked, findings=(moved,))])
+    assert "file=/elsewhere/main.tex," in codereview.github([replace(checked, findings=(moved,))])
     moved = replace(checked.findings[0], file=str(tmp_path / "main.tex"))
-    assert "file=main.tex," in github.report([replace(checked, findings=(moved,))])
+    assert "file=main.tex," in codereview.github([replace(checked, findings=(moved,))])
 
 
 def test_what_cites_is_a_notice_where_papers_are_proposed_for_it(checked: CheckedDraft) -> None:
     cited = next(one for one in checked.findings if one.kind == "cited")
-    assert github.report([replace(checked, findings=(cited,))]) == ""
+    assert codereview.github([replace(checked, findings=(cited,))]) == ""
     more = replace(cited, recommendations=checked.findings[0].recommendations)
-    report = github.report([replace(checked, findings=(more,))])
+    report = codereview.github([replace(checked, findings=(more,))])
     assert report.startswith("::notice file=main.tex,line=6,")
     assert "already cites doe" in report
