@@ -13,6 +13,7 @@ from whycite.library import Library, add
 from whycite.models.cache import cache_folder
 from whycite.verify import drafts, fulltexts
 from whycite.verify.drafts import LineIndex
+from whycite.verify.fulltexts import FullText
 
 pytestmark = pytest.mark.usefixtures("judged_by_words")
 DRAFT = """\
@@ -47,6 +48,29 @@ def test_every_citation_has_a_verdict(draft: Path, paper: Path) -> None:
     text = draft.read_text("utf-8")
     assert text[night.start : night.end] == "[@kaiser]"
     assert night.line == text[: night.start].count("\n") + 1
+
+
+def test_papers_that_are_cited_in_turn_are_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    animals = ("bees", "otters", "beavers", "rats", "wasps", "ants")
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for animal in animals:
+        text = f"---\ntitle: How {animal} sleep at night\n---\n\n# Results\n\nAt night {animal} sleep in their nests.\n"
+        (folder / f"{animal}.md").write_text(text, "utf-8")
+    entries = "".join(f"- {{id: {animal}, title: How {animal} sleep at night}}\n" for animal in animals)
+    sentences = "".join(f"The {animal} sleep in their nests [@{animal}].\n" for animal in (*animals, *animals))
+    draft = tmp_path / "draft.md"
+    draft.write_text(f"---\nreferences:\n{entries}---\n\n{sentences}", "utf-8")
+    opened: list[str] = []
+
+    def open_full_text(full_text: FullText) -> Document:
+        opened.append(full_text.path)
+        return fulltexts.open_full_text(full_text)
+
+    monkeypatch.setattr(drafts, "open_full_text", open_full_text)
+    verdicts = list(drafts.verify_draft(draft, folder))
+    assert [checked.paper for checked in verdicts] == [str(folder / f"{animal}.md") for animal in (*animals, *animals)]
+    assert opened == [str(folder / f"{animal}.md") for animal in animals]
 
 
 def test_a_marker_that_is_not_linked_is_listed() -> None:

@@ -293,6 +293,8 @@ def test_a_sentence_for_and_one_against_are_both_shown() -> None:
     verification = verify_sentences(CLAIM, texts, headings, entailment=model, encoder=FakeEncoder(), weights=weights)
     assert verification.verdict == "not found"
     assert verification.reason == "one in “Abstract” says so, but one in “Results” says otherwise: read both"
+    # The two stand alone in their sections; they are read once more only since the verdict depends on their context.
+    assert [passages for _, passages in model.asked[2:]] == [[texts[-1]], [texts[0]]]
     assert {passage.text: passage.stance for passage in _decisive(verification)} == {
         "Foragers sleep at night.": "supports",
         "Foragers never sleep.": "contradicts",
@@ -322,12 +324,14 @@ def _judged(
     values = {"backed": chances[0], "contradicted": chances[1], "not found": 1 - sum(chances)}
     verdicts = {name: {"bias": float(np.log(value))} for name, value in values.items()}
     support = 1.0 if alone == "supports" else -1.0
-    signs = replace(_signs(joint, support), is_open=is_open, contradiction_in_context=in_context, coverage=coverage)
+    signs = replace(_signs(joint, support), is_open=is_open, coverage=coverage)
+    signs = replace(signs, contradiction_in_context=lambda: in_context)
     return judge(signs, kind, PassageWeights({}, {kind: verdicts}), [SentenceView("own", "", "", alone)])
 
 
 def _signs(joint: Stance, support: float = 0.0) -> Signs:
-    return Signs({"support": support}, (0,), (0,), frozenset({0}), {0: 1.0}, support, 4.0, 1.0, 0, joint, is_open=False)
+    contexts = (lambda: support), (lambda: 4.0)
+    return Signs({"support": support}, (0,), (0,), frozenset({0}), {0: 1.0}, *contexts, 1.0, 0, joint, is_open=False)
 
 
 def test_signs_of_what_is_read_alone_and_together() -> None:
@@ -346,7 +350,7 @@ def test_signs_of_what_is_read_alone_and_together() -> None:
     assert signs is not None
     assert signs.supporting == (0, 1)  # what is only a hypothesis is not among them
     assert signs.contradicting == (1, 0)
-    assert (signs.support_in_context, signs.contradiction_in_context) == (2.0, -3.0)
+    assert (signs.support_in_context(), signs.contradiction_in_context()) == (2.0, -3.0)
     assert signs.closest == 0
     assert (signs.joint, signs.is_open) == ("supports", False)
     wanted = {"joint support": 2.0, "joint contradiction": -1.0, "support": 1.5, "contradiction": 1.5}

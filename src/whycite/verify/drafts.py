@@ -47,7 +47,7 @@ _LOG = logging.getLogger("whycite")
 _NOT_FOUND = "the full text of the paper was not found"
 _NO_FULL_TEXTS = "there are no full texts; give their folder with --papers"
 _MISSING_REASONS = (_NOT_FOUND, _NO_FULL_TEXTS)
-_MAX_OPEN_PAPERS = 4  # the next citation is often to one of the last papers
+_MAX_OPEN_PAPERS = 24  # the next citation is often to one of them; a few megabytes each
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,16 +172,16 @@ class PreparedDocument:
         """
         read = sorted(index for index in ranked.read if index not in skipped)
         text = joint_text([self.sentences[index] for index in read], ranked.judgements[read], self.kind)
-        row: Floats = self._judge(claim, [text])[0]
-        return row
+        return self._judge(claim, text)
 
-    def in_context(self, claim: str, indices: Sequence[int]) -> Floats:
-        """What the entailment model says of sentences together with their neighbours in the same section."""
-        return self._judge(claim, [self._with_neighbours(index) for index in indices])
+    def in_context(self, claim: str, index: int) -> Floats:
+        """What the entailment model says of a sentence together with its neighbours in the same section."""
+        return self._judge(claim, self._with_neighbours(index))
 
-    def _judge(self, claim: str, passages: Sequence[str]) -> Floats:
+    def _judge(self, claim: str, passage: str) -> Floats:
         """The best judgement that there is."""
-        return np.asarray(self.entailment.reconsider(claim, passages, self.entailment.judge(claim, passages)))
+        row: Floats = self.entailment.reconsider(claim, [passage], self.entailment.judge(claim, [passage]))[0]
+        return row
 
     def _texts(self, indices: Integers) -> list[str]:
         return [self.sentences[index] for index in indices.tolist()]

@@ -1,15 +1,17 @@
 """The verdict on a claim: the signs its passages give, the chance of each verdict, the passage it rests on, the reason.
 
 The signs come from the entailment model, which reads the best sentences one by one and the most relevant together, and
-from numbers. The sentences that support and contradict the claim most are read once more with their neighbours, where
-a contradiction in a paper must hold, too. Weights and bars are fitted on claims against whole papers and abstracts:
+from numbers. Where a verdict depends on it, the sentences that support and contradict the claim most are read once more
+with their neighbours: there a contradiction in a paper must hold, too. Weights and bars are fitted on claims against
+whole papers and abstracts:
 `python -m whycite.lab.train.verifyweights DATA OUT.json RECORDED.json WRITTEN.jsonl`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -62,8 +64,10 @@ class Signs:
     contradicting: tuple[int, ...]
     clearly_supporting: frozenset[int]  # those that do so nearly as clearly as the clearest
     nearness: dict[int, float]  # of each passage to the claim, by the encoder
-    support_in_context: float  # how clearly the sentence that supports the claim most does so among its neighbours
-    contradiction_in_context: float
+    # How clearly the sentence that supports the claim most does so among its neighbours, and the one that contradicts
+    # it. Functions, since the model has to read for it and few verdicts depend on it.
+    support_in_context: Callable[[], float]
+    contradiction_in_context: Callable[[], float]
     coverage: float  # the share of the claim's words in the best sentence that contradicts it
     closest: int
     joint: Stance  # of the most relevant passages together
@@ -129,10 +133,14 @@ def collect_signs(
         texts = [quantities(prepared.sentences[index]) for index in top[:_NUMBER_PASSAGES]]
         missing = numbers.unstated(claim_quantities, texts)
     is_open = roles[top[0]] in _OPEN_ROLES
-    # The context of a sentence in an abstract is all of it, which was read already.
-    read_twice = (supporting[0], contradicting[0])
-    in_context = prepared.in_context(claim, read_twice) if prepared.kind == "paper" else np.stack([joint, joint])
-    (support_in_context, _), (_, contradiction_in_context) = np.transpose(_margins(in_context))
+
+    @cache
+    def in_context(index: int) -> tuple[float, float]:
+        # The context of a sentence in an abstract is all of it, which was read already.
+        row = prepared.in_context(claim, index) if prepared.kind == "paper" else joint
+        ((says_so,), (says_otherwise,)) = _margins(row[None])
+        return float(says_so), float(says_otherwise)
+
     opposing = _best_ranked_first(contradicting, contradiction, top)
     claim_forms = set(forms(claim))
     return Signs(
@@ -141,8 +149,8 @@ def collect_signs(
         opposing,
         frozenset(index for index in spoken if support[index] >= _least_margin(support[supporting[0]])),
         {index: float(ranked.cosines[index]) for index in spoken},
-        float(support_in_context),
-        float(contradiction_in_context),
+        lambda: in_context(supporting[0])[0],
+        lambda: in_context(contradicting[0])[1],
         len(claim_forms.intersection(forms(prepared.sentences[opposing[0]]))) / max(1, len(claim_forms)),
         top[0],
         stance_of(joint),
@@ -246,8 +254,8 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
     agrees &= sentences[signs.supporting[0]].role not in _OPEN_ROLES and not signs.misstated
     is_clear = best != "not found" and chances[best] >= bars.get(best, _BAR)
     decisive = signs.contradicting[0]
-    is_safe = is_safe_contradiction(signs, kind, sentences[decisive].stance)
-    if is_clear and best == "contradicted" and is_safe:
+    stance = sentences[decisive].stance
+    if is_clear and best == "contradicted" and is_safe_contradiction(signs, kind, stance):
         detail = f": {signs.otherwise}" if signs.otherwise and decisive == signs.closest else ""
         reason = f"a sentence{sentences[decisive].where} says otherwise{detail}"
         return ReasonedVerdict("contradicted", chances[best], chances, reason, (decisive,))
@@ -256,7 +264,8 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
     if is_clear and best == "backed":
         chances = _overruled(chances)
     sure = 1 - chances["backed"]
-    if kind == "paper" and signs.support_in_context > 0 and agrees and is_safe:
+    is_disputed = kind == "paper" and agrees and is_safe_contradiction(signs, kind, stance)
+    if is_disputed and signs.support_in_context() > 0:
         both = signs.supporting[0], decisive
         for_it, against_it = (f"one{sentences[index].where}" for index in both)
         reason = f"{for_it} says so, but {against_it} says otherwise: read both"
@@ -278,8 +287,8 @@ def is_safe_contradiction(signs: Signs, kind: str, alone: Stance) -> bool:
     """
     if kind != "paper":
         return "contradicts" in (signs.joint, alone)
-    clear = alone == "contradicts" and signs.contradiction_in_context > _CONTRADICTS_IN_CONTEXT
-    return clear and signs.coverage >= _CONTRADICTION_COVERAGE
+    clear = alone == "contradicts" and signs.coverage >= _CONTRADICTION_COVERAGE
+    return clear and signs.contradiction_in_context() > _CONTRADICTS_IN_CONTEXT
 
 
 def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> ReasonedVerdict:
