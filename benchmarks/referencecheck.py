@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,8 +26,10 @@ from urllib.parse import unquote
 import zstandard
 
 from whycite.documents.identity import normalise_doi, normalise_title, paper_key, traits
+from whycite.documents.identity.identifiers import family_name
 from whycite.documents.model import Document, Reference
 from whycite.documents.references.bibtex import locate_entries, reference_of
+from whycite.documents.references.names import parse_people
 from whycite.documents.s2orc import read_reference
 from whycite.references.checking import PaperKnowledge, check_bibliography
 from whycite.references.client import ServiceAnswer, ServiceClient
@@ -38,6 +41,7 @@ from whycite.references.services import Services
 DATA = Path(os.environ.get("WHYCITE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 NEW_ARTICLES = 300
 SAMPLE = 1000
+COMMON = (300, 3_000, 30_000)  # family names
 TODAY = date(2026, 3, 1)  # both collections end in February 2026
 
 
@@ -187,6 +191,33 @@ def elife_articles() -> Iterator[list[Reference]]:
             yield [read_reference(key, entry) for key, entry in row["bib_entries"].items()]
 
 
+def invented_names(half: int, articles: Sequence[Sequence[Reference]]) -> None:
+    """Whether signs of names alone tell invented author lists from real ones: how common they are, their order."""
+    papers = {normalise_title(reference.title): reference for article in articles for reference in article}
+    families = Counter(family_name(author) for reference in papers.values() for author in reference.authors)
+    ranks = {family: rank for rank, (family, _) in enumerate(families.most_common())}
+    lists: dict[str, list[tuple[str, ...]]] = {"placeholder_authors": [], "real": []}
+    for row in rows(DATA / "hallmark" / "dev.jsonl.zst"):
+        kind = row.get("hallucination_type") or "real"
+        if kind in lists and sha256(row["bibtex_key"].encode()).digest()[0] % 2 == half:
+            lists[kind].append(parse_people(row["fields"].get("author", "")))
+    print(f"\nInvented author lists beside real ones, half {half}; {len(ranks):,} family names of eLife's references")
+    for name, authors in lists.items():
+        common = [
+            sum(all(ranks.get(family_name(author), len(ranks)) < limit for author in people) for people in authors)
+            for limit in COMMON
+        ]
+        initials = [[ord(author.partition(", ")[2][:1] or " ") for author in people] for people in authors]
+        in_order = sum(
+            len(signs) > 1 and all(after - before == 1 for before, after in pairwise(signs)) for signs in initials
+        )
+        repeated = sum(number > 1 for number in Counter(authors).values())
+        shares = ", ".join(f"{number} within {limit:,}" for number, limit in zip(common, COMMON, strict=True))
+        print(
+            f"{name}: {len(authors)} lists; all names common: {shares}; initials in order {in_order}, twice {repeated}"
+        )
+
+
 Alteration = Callable[[Reference, Reference, Random], Reference]
 
 
@@ -293,6 +324,7 @@ def main() -> None:
     options = parser.parse_args()
     hallmark(options.half)
     articles = list(elife_articles())
+    invented_names(0, articles)
     papers = CitedPapers([reference for article in articles[NEW_ARTICLES:] for reference in article])
     new = [reference for article in articles[options.half : NEW_ARTICLES : 2] for reference in article]
     elife(new, papers, None, options.show)

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 RETRACTED, NOTICE = "doi:10.1371/journal.ppat.1003435", "doi:10.1371/journal.ppat.1005207"
 FIELDS = ("title", "authors", "year", "venue", "doi", "arxiv", "pmid", "isbn")
 DETAILS = tuple(name for name in Publication.__dataclass_fields__ if name not in ("type", "et_al"))
+PEOPLE = {"authors", "editors"}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,14 @@ def _recommended(library: Library, documents: list[Document], number: int) -> li
 def _known_fields(reference: Reference) -> dict[str, Any]:
     """The fields of a reference that are not empty."""
     parts = [(reference, FIELDS), (reference.publication, DETAILS)]
-    return {name: value for part, names in parts for name in names if (value := getattr(part, name))}
+    fields = {name: value for part, names in parts for name in names if (value := getattr(part, name))}
+    return fields | {name: tuple(map(_joined_initials, fields[name])) for name in PEOPLE & fields.keys()}
+
+
+def _joined_initials(name: str) -> str:
+    """A name whose initials stand together, which BibTeX has apart ("Seeley, T. D.")."""
+    family, comma, given = name.partition(", ")
+    return family + comma + given.replace(".", "").replace(" ", "")
 
 
 def _joined_fields(sources: list[Reference]) -> dict[str, list[Any]]:

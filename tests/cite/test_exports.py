@@ -27,7 +27,9 @@ ENTRIES = """
     <name><surname>King</surname><given-names>Martin L</given-names><suffix>Jr.</suffix></name>
     <collab>The Sleep & Memory Group</collab></person-group>
   <year>2011</year><article-title>The β-cells of µm-sized E_coli {mutants}: 50% & more #1</article-title>
-  <source>Journal of Rest & Sleep</source><volume>12</volume><issue>3</issue><fpage>101</fpage><lpage>119</lpage>
+  <source>Journal of Rest & Sleep</source><month>6</month><day>5</day>
+  <date-in-citation content-type="access-date" iso-8601-date="2012-01-30"/>
+  <volume>12</volume><issue>3</issue><fpage>101</fpage><lpage>119</lpage>
   <issn>1234-5679</issn><publisher-name>Müller & Sons</publisher-name><publisher-loc>Zürich</publisher-loc>
   <pub-id pub-id-type="doi">10.1000/rest_1</pub-id><pub-id pub-id-type="pmid">7654321</pub-id>
   <pub-id pub-id-type="pmcid">PMC765432</pub-id>
@@ -105,6 +107,7 @@ def test_every_field_of_the_source_is_exported(run: Run, library: Path, format: 
     journal, chapter, book = document.references
     assert journal.publication == Publication(
         type="article-journal",
+        date="2011-06-05",
         volume="12",
         issue="3",
         pages="101-119",
@@ -113,6 +116,7 @@ def test_every_field_of_the_source_is_exported(run: Run, library: Path, format: 
         issn="1234-5679",
         pmcid="PMC765432",
         url="https://example.org/a?b=c%20d&e=~f#g_h",
+        accessed="2012-01-30",
     )
     assert chapter.publication == Publication(
         type="chapter", et_al=True, editors=("Roe, Rita",), volume="4", pages="e7", publisher="Hive Press",
@@ -132,6 +136,8 @@ def test_bibtex_is_written_as_people_write_it(run: Run, library: Path) -> None:
         "\\textbraceleft{}mutants\\textbraceright{}: 50\\% \\& more \\#1},\n"
         "  author = {van der Berg, Jan P and King, Jr., Martin L and {The Sleep \\& Memory Group}},\n"
         "  year = {2011},\n"
+        "  month = jun,\n"
+        "  day = {5},\n"
         "  journal = {Journal of Rest \\& Sleep},\n"
         "  volume = {12},\n"
         "  number = {3},\n"
@@ -143,10 +149,37 @@ def test_bibtex_is_written_as_people_write_it(run: Run, library: Path) -> None:
         "  pmcid = {PMC765432},\n"
         "  issn = {1234-5679},\n"
         "  url = {https://example.org/a?b=c%20d&e=~f#g_h},\n"
+        "  urldate = {2012-01-30},\n"
         "}\n"
     ) in written
     assert "author = {de la Cruz, Ana and others}" in written
     assert "editor = {Roe, Rita}" in written
+
+
+@pytest.mark.parametrize("format", PARSERS)
+def test_kinds_versions_and_dates_come_back(format: str) -> None:
+    entries = (
+        "@mastersthesis{ma, title = {Bees}, author = {Lee, Ann}, school = {TU}, year = 2011, type = {Diplomarbeit}}\n"
+        "@phdthesis{phd, title = {Wasps}, author = {Lee, Ann}, school = {MIT}, year = 2012, month = may}\n"
+        "@techreport{rfc, title = {Ants}, author = {Lee, Ann}, institution = {IETF}, year = 1981, type = {RFC}}\n"
+        "@software{program, title = {Moths}, author = {Lee, Ann}, date = {2023-09-01}, version = {1.26.0}, "
+        "url = {https://moth.org}, urldate = {2023-10-11}}\n"
+    )
+    references, _ = bibtex.parse(entries, "refs.bib")
+    export = {"bibtex": as_bibtex, "csl": lambda papers: json.dumps(as_csl(papers)), "ris": as_ris}[format]
+    after = _read_back(PARSERS[format], export([*map(_paper, references)]))
+    for before, copy in zip(references, after, strict=True):
+        type = before.publication.type if format != "bibtex" or before.id != "program" else ""  # one of "misc"
+        assert copy.publication == replace(before.publication, type=type)
+    master, doctor, report, program = (reference.publication for reference in references)
+    assert (master.genre, doctor.genre, report.genre) == ("Diplomarbeit", "PhD thesis", "RFC")
+    assert (doctor.date, program.date, program.edition) == ("2012-05", "2023-09-01", "1.26.0")
+    if format == "bibtex":
+        written = as_bibtex([*map(_paper, references)])
+        assert re.findall(r"@\w+|(?<=type = ){\w+}", written) == [
+            "@mastersthesis", "{Diplomarbeit}", "@phdthesis", "@techreport", "{RFC}", "@misc",
+        ]  # fmt: skip
+        assert "  version = {1.26.0},\n" in written
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Papers as BibTeX, read back with our own reader and with bibtexparser."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whycite.cite.exports import as_bibtex
-from whycite.documents.model import Reference
+from whycite.documents.model import Notice, Publication, Reference
 from whycite.documents.references.bibtex import parse
 from whycite.documents.references.reader import strip_markup
 from whycite.library import Paper
@@ -108,6 +109,22 @@ def test_a_meeting_is_no_journal(venue: str, written: str) -> None:
 
 def test_what_is_not_known_is_left_out() -> None:
     assert as_bibtex([paper(year=None)]) == "@misc{anonymous,\n}\n"
+
+
+def test_a_series_a_publisher_and_a_notice_are_named_once() -> None:
+    report = Publication(type="report", publisher="NBER", series="Working Papers", issue="7")
+    part = Publication(type="chapter", publisher="Wiley", pages="7-9")
+    notice = Notice("retraction", doi="10.1/x")
+    written = as_bibtex(
+        [
+            Paper("title:a", "Money", (), 2018, "Working Papers", "", publication=report),
+            Paper("title:b", "Bees", (), 1999, "Wiley", "", publication=part),
+            Paper("doi:10.1/x", "Ants", (), 2001, "", "10.1/x", status="retracted", notices=(notice,)),
+        ]
+    )
+    assert re.findall(r"@\w+|\w+ = {(?:Working Papers|Wiley|Retracted.*)}", written) == [
+        "@techreport", "series = {Working Papers}", "@book", "publisher = {Wiley}", "@misc", "note = {Retracted}",
+    ]  # fmt: skip
 
 
 def test_no_papers() -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.thoroughness import MAX_SECONDS, scaled
-from whycite.documents.model import Document
+from whycite.documents.model import Document, Publication
+from whycite.documents.references import hayagriva
 from whycite.documents.sources import MemoryFolder, Source
 from whycite.documents.typst import READER
 
@@ -330,3 +331,20 @@ def test_a_typed_reference_list_is_told() -> None:
     draft = read("= Text\n\nBees sleep (Kaiser, 1995).\n\n= References\n\nKaiser, W. (1995). Busy bees. Nature.\n")
     warning = "main.typ: the reference list is typed; its entries and the citations of them are not read as such"
     assert draft.warnings == (warning,)
+
+
+def test_how_a_work_in_yaml_was_published() -> None:
+    references, warnings = hayagriva.parse(
+        "bees:\n  type: article\n  title: Busy bees need rest, too\n  date: 1988-09-05\n  page-range: 565-584\n"
+        "  url: {value: 'https://bee.org/1', date: 2020-01-05}\n"
+        "  parent: {type: periodical, title: Bee World, volume: 163}\n"
+        "ma:\n  type: thesis\n  title: Ants\n  genre: Diplomarbeit\n  date: 2011\n",
+        "refs.yml",
+    )
+    assert warnings == []
+    article, thesis = (reference.publication for reference in references)
+    assert article == Publication(
+        type="article-journal", date="1988-09-05", volume="163", pages="565-584", url="https://bee.org/1",
+        accessed="2020-01-05",
+    )  # fmt: skip
+    assert (thesis.type, thesis.genre, thesis.date) == ("thesis", "Diplomarbeit", "")

@@ -41,6 +41,12 @@ def test_entries_complete_each_other(place: Path, encoder: Any, make: Make) -> N
     assert (paper.venue, paper.pmid, paper.arxiv) == ("Ponds", "77", "1001.00001")
 
 
+def test_the_fuller_date_counts(place: Path, encoder: Any, make: Make) -> None:
+    dated = [replace(BARE, publication=Publication(date=date)) for date in ("2010-06", "2010-06-05")]
+    _add(place, encoder, make, *dated)
+    assert _paper(place).publication.date == "2010-06-05"
+
+
 def test_two_references_may_both_end_in_et_al(place: Path, encoder: Any, make: Make) -> None:
     first = replace(BARE, publication=Publication(et_al=True, volume="3"))
     other = replace(BARE, publication=Publication(et_al=True, pages="1-9"))

@@ -1,16 +1,18 @@
 """What an entry shows by itself."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from whycite.documents.references.bibtex import locate_entries, reference_of
+from whycite.errors import UserError
 from whycite.references.checking import check_references
 from whycite.references.entries import Entry
 from whycite.references.hygiene import entry_problems, venue_problems
 from whycite.references.report import ReferenceProblem
 
-YEAR = 2026
+TODAY = date(2026, 3, 1)
 
 
 def _entry(fields: str, type: str = "misc") -> Entry:
@@ -19,7 +21,7 @@ def _entry(fields: str, type: str = "misc") -> Entry:
 
 
 def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
-    return list(entry_problems(_entry(fields, type), YEAR))
+    return list(entry_problems(_entry(fields, type), TODAY))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,35 @@ def _problems(fields: str, type: str = "misc") -> list[ReferenceProblem]:
         ("author-list", "author = {Smith, A.; Jones, B.}", "author = {D&apos;Amore, F. and Jones, B.;}"),
         ("author-list", "editor = {Lab A, Lab B, Lab C, Lab D}", "editor = {{Lab A, Lab B, Lab C, Lab D}}"),
         ("author-list", "author = {A, B; C}", "author = {given=Jean, prefix=de la, prefix-i=d, family=Fontaine}"),
+        ("author-list", "author = {Ann Lee, Bob Ray, Cy Young}", "author = {de la Cruz, Jr., Juan Ramos}"),
+        ("author-list", "author = {Ann Lee \\& Bob Ray}", "author = {{Lee \\& Ray}}"),
         ("et-al", "author = {Kaiser, Walter and et al.}", "author = {Kaiser, Walter and others}"),
+        ("doi-form", "doi = {10.1038/nature12373.}", "doi = {10.1016/j.cell.2010.01.001}"),
+        ("doi-form", "doi = {doi.org/10.1038/nature12373}", "doi = {10.1371/journal.pone.0000001.s001}"),
+        ("malformed-url", "url = {www.r-project.org}", "url = {https://www.r-project.org}"),
+        ("malformed-url", "url = {htp://r-project.org}", "url = {ftp://r-project.org/pub}"),
+        ("malformed-url", "url = {http//r-project.org}", "url = {\\url{http://r-project.org}}"),
+        (
+            "malformed-url",
+            "url = {https://https://r-project.org}",
+            "url = {https://web.archive.org/web/2/http://x.org}",
+        ),
+        ("malformed-url", "url = {https://a.org https://b.org}", "url = {urn:nbn:de:101:1-201102033592}"),
+        ("malformed-url", "url = {https://a.org/my file.pdf}", "url = {https://a.org/my%20file.pdf}"),
+        ("malformed-url", "url = {http://localhost:8888/tree}", "url = {http://localhosts.org}"),
+        ("malformed-url", "url = {file:///C:/Users/me/a.pdf}", "url = {https://a.org/~me/f_(1)\\_2.pdf}"),
+        ("malformed-url", "url = {N/A}", "url = {}"),
+        ("malformed-url", "url = {10.1000/182}", "url = {http://a.org/\\textasciitilde me}"),
+        ("malformed-date", "urldate = {2020-02-30}", "urldate = {2020-02-29}"),
+        ("malformed-date", "urldate = {yesterday}", "urldate = {12 March 2020}"),  # BibTeX prints it
+        ("malformed-date", "date = {2020}, urldate = {12.03.2020}", "date = {2020}, urldate = {2020-03-12}"),
+        ("malformed-date", "urldate = {2026-03-02}", "urldate = {2026-03-01}"),
+        ("malformed-date", "date = {2019-13}", "date = {2019-21}"),  # spring
+        ("malformed-date", "date = {in press}", "date = {2005-12-14/2020-04-11}"),
+        ("malformed-date", "date = {May 2019}", "date = {May 2019}, year = 2019"),
+        ("malformed-date", "date = {2019-06-31}", "date = {-0379}"),
+        ("malformed-date", "date = {2019/06/31}", "date = {2010/}"),
+        ("malformed-date", "date = {2019-6}", "date = {201X~}"),
     ],
 )
 def test_malformed_fields_are_reported_and_others_are_not(rule: str, wrong: str, right: str) -> None:
@@ -122,7 +152,13 @@ def test_fields_are_required_by_type() -> None:
 def test_an_article_without_an_identifier() -> None:
     fields = "title = {Bees}, author = {Kaiser, W.}, journal = {Bee World}, year = 1988"
     assert [problem.rule for problem in _problems(fields, "article")] == ["no-identifier"]
-    for identifier in ("doi = {10.1000/x}", "pmid = 12345", "eprint = {2101.00001}, archiveprefix = {arXiv}"):
+    for identifier in (
+        "doi = {10.1000/x}",
+        "pmid = 12345",
+        "eprint = {2101.00001}, archiveprefix = {arXiv}",
+        "eprint = {2266170}, eprinttype = {jstor}",
+        "url = {https://bee.org/1}",
+    ):
         assert _problems(f"{fields}, {identifier}", "article") == []
     assert _problems(fields, "inproceedings") == []
 
@@ -137,6 +173,10 @@ def test_an_isbn_and_an_issn_in_each_other_s_field() -> None:
 def test_certain_corrections() -> None:
     [address] = _problems("doi = {https://doi.org/10.1038/Nature12373}")
     assert (address.rule, address.correction) == ("doi-form", "10.1038/Nature12373")
+    [escaped] = _problems("doi = {http://dx.doi.org/10.1002%2FJSB.1%281998%29.}")
+    assert escaped.correction == "10.1002/JSB.1(1998)"
+    [visited] = _problems("date = {2019}, urldate = {March 5, 2019}")
+    assert visited.correction == "2019-03-05"
     [et_al] = _problems("author = {{Gaia} and Gilmore, G. et al.}")
     assert et_al.correction == "{Gaia} and Gilmore, G. and others"
 
@@ -165,10 +205,13 @@ def test_dois_that_name_their_venue(fields: str, rules: list[str]) -> None:
 
 
 def _duplicates(tmp_path: Path, text: str) -> dict[str, list[str]]:
+    return _messages(tmp_path, ("duplicate", "shared-identifier"), text)
+
+
+def _messages(tmp_path: Path, rules: tuple[str, ...], text: str) -> dict[str, list[str]]:
     file = tmp_path / "refs.bib"
     file.write_text(text, "utf-8")
     report = check_references(file, use_library=False)
-    rules = ("duplicate", "shared-identifier")
     return {
         reference.entry.key: [problem.message for problem in reference.problems if problem.rule in rules]
         for reference in report.references
@@ -232,6 +275,60 @@ def test_a_key_in_other_capitals_is_an_error_only_where_it_is_not_found(tmp_path
         assert [problem.rule for problem in problems["scott70"]] == [rule]
 
 
+def test_keys_that_differ_in_capitals_are_one_for_bibtex(tmp_path: Path) -> None:
+    messages = _messages(
+        tmp_path,
+        ("key-case",),
+        "@misc{Scott70, title = {Constructive validity}, author = {Scott, Dana}}\n"
+        "@misc{scott70, title = {Outline of a theory}, author = {Scott, Dana}}\n"
+        "@inproceedings{part, title = {A part}, author = {Scott, Dana}, crossref = {Whole}}\n"
+        "@proceedings{whole, title = {The whole}, year = 1970}\n",
+    )
+    assert messages["Scott70"] == []
+    assert messages["scott70"] == [
+        f"BibTeX, which ignores capitals, takes this key for 'Scott70' ({tmp_path / 'refs.bib'}:1)"
+    ]
+    assert messages["part"] == [
+        "the entry takes fields from 'Whole', but its key is 'whole'; only BibTeX ignores capitals"
+    ]
+
+
+def test_arxiv_s_own_entry_is_of_the_year_of_its_number(tmp_path: Path) -> None:
+    """It names the year of the latest version."""
+    messages = _duplicates(
+        tmp_path,
+        "@inproceedings{paper, title = {Attention is all you need}, author = {Vaswani, A.}, booktitle = {NIPS}, "
+        "year = 2017}\n"
+        "@misc{preprint, title = {Attention Is All You Need}, author = {Ashish Vaswani}, year = 2023, "
+        "eprint = {1706.03762}, archiveprefix = {arXiv}}\n",
+    )
+    assert messages["preprint"] == [f"the same paper as 'paper' ({tmp_path / 'refs.bib'}:1), which is from 2017"]
+
+
+def test_what_a_journal_prints_again_and_again_is_no_duplicate(tmp_path: Path) -> None:
+    fields = "author = {Ericson, K.}, title = {Editorial}, journal = {Bee World}, year = 2001"
+    messages = _duplicates(
+        tmp_path,
+        f"@article{{spring, {fields}, volume = 1, pages = {{1}}}}\n"
+        f"@article{{autumn, {fields}, volume = 1, pages = {{81--82}}}}\n"
+        f"@article{{again, {fields}, volume = 1, pages = {{81}}}}\n",
+    )
+    assert messages["autumn"] == []
+    assert "the same paper as 'autumn'" in messages["again"][0]
+
+
+def test_members_of_a_set_and_related_entries_are_cited_with_it(tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text(
+        "@set{both, entryset = {one,two}}\n"
+        "@book{one, title = {One}, author = {Lee, A.}, year = 2001, related = {old}}\n"
+        "@book{two, title = {Two}, author = {Lee, A.}, year = 2002}\n"
+        "@book{old, title = {Old}, author = {Lee, A.}, year = 1999}\n"
+    )
+    (tmp_path / "draft.tex").write_text("\\begin{document}\nSee \\cite{both}.\n\\bibliography{refs}\n\\end{document}\n")
+    report = check_references(tmp_path / "draft.tex", use_library=False)
+    assert [problem.rule for reference in report.references for problem in reference.problems] == []
+
+
 def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:
     entry = "@misc{array, title = {Array programming}, doi = {10.1000/array}}\n"
     messages = _duplicates(
@@ -239,3 +336,38 @@ def test_an_entry_that_stands_twice_is_told_once(tmp_path: Path) -> None:
     )
     assert len(messages["wrong"]) == 1
     assert messages["array"] == []  # of the second one; its key is reported
+
+
+@pytest.mark.parametrize(
+    ("name", "draft"),
+    [
+        (
+            "draft.tex",
+            "\\begin{document}\nBees sleep \\cite{cited}.\n\\begin{thebibliography}{9}\n"
+            "\\bibitem{cited} W. Kaiser, Busy bees need rest, too, J. Comp. Physiol. 163 (1988).\n"
+            "\\bibitem[Roe(1999)]{spare} A. Roe, Wasps, Bee World 1 (1999).\n\\end{thebibliography}\n\\end{document}\n",
+        ),
+        (
+            "draft.md",
+            "---\nreferences:\n- id: cited\n  title: Busy bees need rest, too\n- id: spare\n  title: Wasps\n---\n"
+            "Bees sleep [@cited].\n",
+        ),
+        ("draft.typ", '#bibliography("refs.yml")\nBees sleep @cited.\n'),
+    ],
+)
+def test_entries_that_stand_in_the_draft_may_be_uncited(tmp_path: Path, name: str, draft: str) -> None:
+    (tmp_path / name).write_text(draft)
+    (tmp_path / "refs.yml").write_text("cited:\n  title: Busy bees need rest, too\nspare:\n  title: Wasps\n")
+    report = check_references(tmp_path / name, use_library=False)
+    uncited = [ref.entry.key for ref in report.references if "uncited" in {problem.rule for problem in ref.problems}]
+    assert uncited == ["spare"]
+
+
+def test_a_bibliography_of_typst(tmp_path: Path) -> None:
+    (tmp_path / "refs.yml").write_text(
+        "bees:\n  type: article\n  title: TODO\n  author: Kaiser, Walter\n  date: 2040\n"
+    )
+    [reference] = check_references(tmp_path / "refs.yml", use_library=False).references
+    assert {problem.rule for problem in reference.problems} == {"placeholder", "future-year"}
+    with pytest.raises(UserError, match=r"gone\.yaml: No such file"):
+        check_references(tmp_path / "gone.yaml", use_library=False)

@@ -110,7 +110,7 @@ def fetched(run: Run, *arguments: str | Path) -> dict[str, Any]:
 
 def test_a_bibliography(run: Run, services: LocalServices, tmp_path: Path) -> None:
     result = run("fetch", "--from", "refs.bib", "--json")
-    assert "Sending the identifiers of 6 papers, or titles where there are none, to Europe PMC, arXiv, OpenAlex" in (
+    assert "Sending the identifiers of 5 papers, or titles where there are none, to Europe PMC, arXiv, OpenAlex" in (
         result.stderr
     )
     answer = json.loads(result.stdout)
@@ -148,6 +148,7 @@ def test_a_second_run_sends_nothing(run: Run, services: LocalServices) -> None:
     assert text.stdout.splitlines()[-1] == (
         "0 fetched, 4 there before, 2 could not be had; your library now has 4 documents."
     )
+    assert "Sending the identifiers of 1 paper," in text.stderr  # the other has nothing that could be sent
     # Nor if only the library has them, in another folder.
     assert fetched(run, "--from", "refs.bib", "--to", "elsewhere")["there"] == 4
     assert not Path("elsewhere").exists()
@@ -401,3 +402,5 @@ def test_what_is_an_identifier() -> None:
     assert identified_references(["10.48550/arXiv.1706.03762"])[0].arxiv == "1706.03762"
     assert identified_references(["sleep and memory"]) == []
     assert identified_references(["123456"]) == []  # of what, it does not say
+    twice = identified_references(["10.1371/bees", "https://doi.org/10.1371/BEES", "10.1371/bees.", "pmid:7"])
+    assert [reference.id for reference in twice] == ["10.1371/bees", "pmid:7"]

@@ -54,6 +54,7 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
         title="Busy bees need rest, too",
         authors=["Kaiser, Walter", ("editor", "Roe, Richard")],
         date="1988-09-00 September 1988",
+        accessDate="2023-04-05 10:11:12",
         DOI="10.1007/BF00603841",
         publicationTitle="Journal of Comparative Physiology A",
         volume="163",
@@ -78,6 +79,8 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
         "pmid = {3198487}",
         "editor = {Roe, Richard}",
         "year = {1988}",
+        "month = sep",
+        "urldate = {2023-04-05}",
     ):
         assert line in entries
     recommendation = json.loads(run("cite", "Honeybees sleep in the hive.", "--json").stdout)["recommendations"][0]
@@ -88,6 +91,18 @@ def test_a_library_with_keys(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> 
     draft = json.loads(run("check", tmp_path / "draft.md", "--threshold", "0", "--json").stdout)
     proposals = [proposal["cite_key"] for finding in draft["findings"] for proposal in finding["recommendations"]]
     assert "vaswaniAttention2017" in proposals
+
+
+def test_the_kind_of_a_thesis(run: Run, zotero: ZoteroFolder) -> None:
+    zotero.item(
+        "thesis", title="The night life of foraging honeybees", authors=["Muster, Anna"], date="2011-00-00 2011",
+        thesisType="Diplomarbeit", university="TU Wien",
+    )  # fmt: skip
+    taken(run)
+    entry = run("cite", "The night life of foraging honeybees", "-n", "1", "--format", "bibtex").stdout
+    assert entry.startswith("@mastersthesis{")
+    assert "  type = {Diplomarbeit},\n  school = {TU Wien},\n" in entry
+    assert "month" not in entry  # Zotero's date has a month of 00
 
 
 def test_papers_know_their_address_in_zotero(run: Run, zotero: ZoteroFolder, tmp_path: Path) -> None:

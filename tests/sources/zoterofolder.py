@@ -56,8 +56,9 @@ TYPES = {
 }  # fmt: skip
 FIELDS = {
     "url": 1, "volume": 4, "issue": 5, "place": 7, "publisher": 8, "pages": 10, "ISBN": 11, "publicationTitle": 12,
-    "ISSN": 13, "date": 14, "extra": 22, "DOI": 26, "university": 89, "abstractNote": 90, "title": 110,
-    "proceedingsTitle": 114, "bookTitle": 115, "repository": 126, "archiveID": 127, "citationKey": 128,
+    "ISSN": 13, "date": 14, "extra": 22, "DOI": 26, "accessDate": 27, "thesisType": 69, "university": 89,
+    "abstractNote": 90, "title": 110, "proceedingsTitle": 114, "bookTitle": 115, "repository": 126, "archiveID": 127,
+    "citationKey": 128,
 }  # fmt: skip
 CREATORS = {"author": 8, "editor": 10}
 KEYS = ("".join(letters) for letters in product("23456789ABCDEFGHIJKLMNPQRSTUVWXYZ", repeat=8))

@@ -62,7 +62,12 @@ _ENTRY_TYPES = {
     "webpage": "misc", "dataset": "misc", "software": "misc", "patent": "misc", "manuscript": "misc",
 }  # fmt: skip
 _VENUE_FIELDS = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle", "book": "series"}
-_PUBLISHED_BY = {"book": "publisher", "phdthesis": "school", "techreport": "institution"}
+_PUBLISHED_BY = {"book": "publisher", "phdthesis": "school", "mastersthesis": "school", "techreport": "institution"}
+_GENRES = {"phdthesis": "phd thesis", "mastersthesis": "master's thesis"}  # what styles print if nothing else is said
+_BELOW_DOCTOR = re.compile(
+    r"master|m\.?\s?sc|magister|diplom|bachelor|licen[ct]|m\.?\s?phil|undergraduate", re.IGNORECASE
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _JOINED_INITIALS = re.compile(r"(?P<family>[^,]*[^\W\d_A-Z][^,]*), (?P<initials>[A-Z]{2,3})")
 _SUFFIXED = re.compile(r"(?P<family>[^,]+), (?P<given>[^,]+) (?P<suffix>Jr\.?|Sr\.?|II|III|IV|2nd|3rd)", re.IGNORECASE)
 _UNSAFE_IN_ADDRESS = re.compile(r"[{}\\^\s]")
@@ -93,7 +98,8 @@ def bibtex_entry(key: str, paper: Paper) -> str:
     """The entry of a paper, with every field that is known."""
     kind = _entry_type(paper)
     fields = {name: value for name, value in _fields(kind, paper) if value}
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    # The name of a month is an abbreviation that every style defines.
+    lines = [f"  {name} = {value if name == 'month' else f'{{{value}}}'}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
@@ -103,11 +109,19 @@ def _entry_type(paper: Paper) -> str:
     kind = _ENTRY_TYPES.get(work_type(paper), "misc")
     if kind in ("article", "inproceedings", "incollection") and not venue:
         return "misc"
+    if kind == "incollection" and venue == publication.publisher:  # the title is the book's
+        return "book"
     if kind == "incollection" and not publication.publisher:
         return "inproceedings"
     if kind == "book" and not (publication.publisher or venue):
         return "booklet"
-    return "misc" if kind in ("phdthesis", "techreport") and not (publication.publisher or venue) else kind
+    if kind == "phdthesis" and _BELOW_DOCTOR.search(publication.genre):
+        kind = "mastersthesis"
+    return (
+        "misc"
+        if kind in ("phdthesis", "mastersthesis", "techreport") and not (publication.publisher or venue)
+        else kind
+    )
 
 
 def work_type(paper: Paper) -> str:
@@ -134,18 +148,20 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
     else:
         yield "editor", editors
     yield "year", str(paper.year or "")
+    for name, number in zip(("month", "day"), _date_parts(paper)[1:], strict=False):
+        yield name, _MONTHS[number - 1] if name == "month" else str(number)
     venue = _IN.sub("", paper.venue.strip())
     publisher = publication.publisher or (venue if kind in _PUBLISHED_BY else "")
-    if kind not in _PUBLISHED_BY or venue != publisher:
+    if kind not in _PUBLISHED_BY or venue not in (publisher, publication.series):
         yield _VENUE_FIELDS.get(kind, "howpublished"), _escape(venue)
     yield "volume", _escape(publication.volume)
     yield "number" if kind in ("article", "techreport", "misc") else "issue", _escape(publication.issue)
     yield "pages", _pages(publication.pages)
-    if kind == "phdthesis":
-        yield "type", "Thesis"  # of which kind is not known
+    if kind in ("phdthesis", "mastersthesis", "techreport", "misc"):
+        yield "type", _genre(kind, publication.genre)
     yield _PUBLISHED_BY.get(kind, "publisher"), _escape(publisher)
     yield "address", _escape(publication.place)
-    yield "edition", _escape(publication.edition)
+    yield "version" if publication.type in ("software", "dataset") else "edition", _escape(publication.edition)
     yield "series", _escape(publication.series)
     yield "doi", _verbatim(paper.doi or (identifier if scheme == "doi" else ""))
     if arxiv := paper.arxiv or (identifier if scheme == "arxiv" else ""):
@@ -156,7 +172,23 @@ def _fields(kind: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "isbn", _verbatim(paper.isbn or publication.isbn)
     yield "issn", _verbatim(publication.issn)
     yield "url", _UNSAFE_IN_ADDRESS.sub(lambda sign: quote(sign[0]), publication.url)
+    yield "urldate", _escape(publication.accessed)
     yield "note", _escape(_note(paper))
+
+
+def _genre(kind: str, genre: str) -> str:
+    """The kind of a thesis, report or other work; "" if the type of the entry says it."""
+    if kind == "phdthesis" and not genre:
+        return "Thesis"  # of which kind is not known
+    return "" if genre.lower() == _GENRES.get(kind) else _escape(genre)
+
+
+def _date_parts(paper: Paper) -> list[int]:
+    """Year, month and day, as far as they are known."""
+    date = paper.publication.date
+    if date and date.startswith(f"{paper.year}-"):
+        return [int(part) for part in date.split("-")]
+    return [paper.year] if paper.year else []
 
 
 def _note(paper: Paper) -> str:
@@ -165,7 +197,8 @@ def _note(paper: Paper) -> str:
     own_words = Reference("", paper.title, publication=paper.publication)
     if paper.status not in ("retracted", "concern") or stated_notices(own_words):
         return note
-    dois = [notice.doi for notice in paper.notices if notice.doi and notice.kind in ("retraction", "concern")]
+    kinds = ("retraction", "concern")
+    dois = [notice.doi for notice in paper.notices if notice.kind in kinds and notice.doi not in ("", paper.doi)]
     warning = describe_status(paper.status, ())
     return "; ".join(filter(None, (note, f"{warning}, see doi:{dois[0]}" if dois else warning)))
 
@@ -360,15 +393,16 @@ def _csl_fields(key: str, paper: Paper) -> Iterator[tuple[str, Any]]:
         et_al = [{"literal": "others"}] if publication.et_al and paper.authors else []
         yield "author", [*map(_csl_person, paper.authors), *et_al]
     yield "editor", [*map(_csl_person, publication.editors)]
-    if paper.year:
-        yield "issued", {"date-parts": [[paper.year]]}
+    if parts := _date_parts(paper):
+        yield "issued", {"date-parts": [parts]}
     yield "container-title", "" if type in _WHOLE_WORKS else paper.venue
     yield "volume", publication.volume
     yield "number" if type == "report" else "issue", publication.issue
     yield "page", publication.pages
     yield "publisher", _publisher(paper, type)
     yield "publisher-place", publication.place
-    yield "edition", publication.edition
+    yield "version" if type in ("software", "dataset") else "edition", publication.edition
+    yield "genre", publication.genre
     yield "collection-title", publication.series
     yield "DOI", paper.doi or _identifier(paper, "doi")
     if arxiv := paper.arxiv or _identifier(paper, "arxiv"):
@@ -381,6 +415,8 @@ def _csl_fields(key: str, paper: Paper) -> Iterator[tuple[str, Any]]:
     yield "ISBN", paper.isbn or publication.isbn
     yield "ISSN", publication.issn
     yield "URL", publication.url
+    if publication.accessed:
+        yield "accessed", {"date-parts": [[int(part) for part in publication.accessed.split("-")]]}
     yield "abstract", paper.abstract
     yield "note", _note(paper)
 
@@ -417,6 +453,8 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
         yield "AU", "et al." if publication.et_al and paper.authors else ""
     yield from (("A2", _ris_person(name)) for name in publication.editors)
     yield "PY", str(paper.year or "")
+    if len(parts := _date_parts(paper)) > 1:
+        yield "DA", "/".join(f"{part:02}" for part in parts) + "/" * (4 - len(parts))
     yield "T2", "" if type in _WHOLE_WORKS else paper.venue
     yield "VL", publication.volume
     yield "IS", publication.issue
@@ -426,6 +464,7 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
     yield "PB", _publisher(paper, type)
     yield "CY", publication.place
     yield "ET", publication.edition
+    yield "M3", publication.genre
     yield "T3", publication.series
     yield "SN", paper.isbn or publication.isbn
     yield "SN", publication.issn
@@ -437,6 +476,7 @@ def _ris_fields(key: str, paper: Paper) -> Iterator[tuple[str, str]]:
         yield "DB", "PubMed"
     yield "C2", publication.pmcid
     yield "UR", publication.url
+    yield "Y2", publication.accessed.replace("-", "/")
     yield "AB", paper.abstract
     yield "N1", _note(paper)
 

@@ -114,7 +114,7 @@ def _fetch(
 ) -> list[FetchedPaper]:
     """All papers in their order, fetched if they are not at hand, after saying what is sent to whom."""
     from whycite.cli.progress import stage_progress
-    from whycite.sources.fetching import fetch_papers
+    from whycite.sources.fetching import can_be_asked_for, fetch_papers
     from whycite.sources.openaccess import OpenAccess
 
     open_access = OpenAccess(services)
@@ -123,12 +123,13 @@ def _fetch(
         return [paper for paper in at_hand if paper is not None]
     contact = services.client.contact
     address = f", with your address {contact}" if contact else ""
-    say(
-        errors,
-        f"Sending the identifiers of {count(len(missing), 'paper')}, or titles where there are none, to "
-        f"{', '.join(open_access.names)}{address}, and downloading from there and from the publishers they name. "
-        "Nothing else leaves this machine.",
-    )
+    if number := sum(map(can_be_asked_for, missing)):
+        say(
+            errors,
+            f"Sending the identifiers of {count(number, 'paper')}, or titles where there are none, to "
+            f"{', '.join(open_access.names)}{address}, and downloading from there and from the publishers they name. "
+            "Nothing else leaves this machine.",
+        )
     fetched: list[FetchedPaper] = []
     try:
         with stage_progress(errors) as watch:

@@ -47,6 +47,8 @@ class Publication:
     """How a work was published: what a full reference has besides authors, year, title, venue and the main ids."""
 
     type: str = ""  # in CSL's words, such as "article-journal"; of a notice, its kind
+    genre: str = ""  # in the source's words: "PhD thesis", "RFC"
+    date: str = ""  # in ISO form, if more than the year is known: "2019-06"
     et_al: bool = False  # whether the source names only the first authors: "et al."
     editors: tuple[str, ...] = ()
     volume: str = ""
@@ -60,6 +62,7 @@ class Publication:
     issn: str = ""
     pmcid: str = ""
     url: str = ""
+    accessed: str = ""  # when the address was visited, in ISO form
     note: str = ""
 
 

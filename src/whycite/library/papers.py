@@ -280,7 +280,7 @@ def _better(name: str, value: Any, other_value: Any) -> Any:
     """One of two values of a field: the fuller, the earlier, or the one with fewer capitals."""
     if not value or not other_value:
         return value or other_value
-    if name in ("authors", "editors", "abstract"):
+    if name in ("authors", "editors", "abstract", "date"):
         return max(value, other_value, key=lambda text: (len(text), text))
     if name == "year":
         return min(value, other_value, key=lambda year: (year < _FIRST_YEAR, year))

@@ -2,8 +2,8 @@
 
 - What is checked: `entries` (the entries of a bibliography as they stand in its files), `report` (rules, problems,
   verdicts).
-- Offline: `hygiene` (what entries show by themselves and together, beside the citations of the draft), `comparison` (an
-  entry beside a record of the same paper), `checking` (all of it, with the library's records).
+- Offline: `hygiene` (what an entry shows by itself), `comparison` (an entry beside a record of the same paper),
+  `checking` (all of it, what entries show together, beside the citations of the draft and the library's records).
 - Online: `client` (questions to one service, politely), `services` (what each answers), `online` (what to ask for).
 - Mending: `fixing` (what is certain).
 """

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from whycite.documents.identity import is_preprint_reference, key_rank, normalise_doi, paper_key
+from whycite.documents.identity import (
+    group_references,
+    is_preprint_reference,
+    key_rank,
+    normalise_arxiv,
+    normalise_doi,
+    normalise_isbn,
+    normalise_pmid,
+    normalise_title,
+    paper_key,
+    tells_paper,
+)
 from whycite.documents.identity.identifiers import is_preprint
 from whycite.documents.model import Reference
 from whycite.library.notices import PaperNotices, look_up, stated
 from whycite.library.paths import default_path, library_exists
 from whycite.references.comparison import (
+    authors_agree,
     differences,
     has_many_dois,
     same_identifier,
@@ -23,7 +36,7 @@ from whycite.references.comparison import (
     venues_agree,
 )
 from whycite.references.entries import Bibliography, Entry, load_bibliography
-from whycite.references.hygiene import entry_problems, missing_entries, problems_between, venue_problems
+from whycite.references.hygiene import arxiv_year, entry_problems, venue_problems
 from whycite.references.report import (
     REFERENCE_RULES,
     SEVERITIES,
@@ -107,8 +120,8 @@ def check_bibliography(
     bibliography: Bibliography, knowledge: Sequence[PaperKnowledge], today: date | None = None
 ) -> ReferenceReport:
     """Check entries that were read, beside what is known of each of them."""
-    this_year = (today or date.today()).year
-    problems_by_position = problems_between(bibliography)
+    today = today or date.today()
+    problems_by_position = _problems_between(bibliography)
     checked = []
     for position, (entry, paper) in enumerate(zip(bibliography.entries, knowledge, strict=True)):
         compared, agrees = compare_records(entry.reference, paper.records, paper.source)
@@ -116,10 +129,10 @@ def check_bibliography(
         problems = [p for p in problems_by_position.get(position, ()) if not (agrees and p.rule == "shared-identifier")]
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
-            problems += [*venue_problems(entry.reference), *entry_problems(entry, this_year)]
+            problems += [*venue_problems(entry.reference), *entry_problems(entry, today)]
             problems = list(_without_consequences(problems))
         checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
-    checked += [judge(entry, [problem], (), False) for entry, problem in missing_entries(bibliography)]
+    checked += [judge(entry, [problem], (), False) for entry, problem in _missing_entries(bibliography)]
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
     return ReferenceReport(bibliography.document.path, tuple(checked), (*bibliography.warnings, *warnings))
 
@@ -128,7 +141,7 @@ def _without_consequences(problems: Sequence[ReferenceProblem]) -> Iterator[Refe
     """Problems without those that others bring about."""
     rules = {(problem.rule, problem.field) for problem in problems}
     hidden = set()
-    if ("missing-entry", "crossref") in rules:
+    if ("missing-entry", "crossref") in rules or ("key-case", "crossref") in rules:
         hidden.add("missing-field")  # it would come from there
     if any(rule == "missing-doi" for rule, _ in rules):
         hidden.add("no-identifier")
@@ -233,3 +246,152 @@ def _additions(reference: Reference, family: Sequence[Reference], source: str) -
             yield ReferenceProblem("missing-doi", "doi", f"the DOI may be {missing} of “{which}”, says {source}")
     if names_preprint and published:
         yield ReferenceProblem("published-version", "doi", f"published as {published}, says {source}")
+
+
+def _problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
+    """Problems by the position of the entry that has them."""
+    problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
+    for position, problem in (
+        *_doubled_keys(bibliography.entries),
+        *_duplicates(bibliography.entries),
+        *_missing_parents(bibliography.entries),
+        *_uncited(bibliography),
+    ):
+        problems[position].append(problem)
+    return problems
+
+
+def _missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferenceProblem]]:
+    """Stand-ins for the keys that a draft cites without an entry, each where it is cited first."""
+    keys = {*(entry.key for entry in bibliography.entries), *bibliography.document.by_id}
+    spellings = {key.lower(): key for key in sorted(keys)}
+    missing = []
+    for key, place in (bibliography.citations or {}).items():
+        if key not in keys:
+            problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
+            if spelling := spellings.get(key.lower()):
+                # BibTeX finds the entry, biber and all others do not.
+                rule = "key-case" if bibliography.document.format == "latex" else "missing-entry"
+                message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
+                problem = ReferenceProblem(rule, "", message)
+            missing.append((Entry(Reference(key), *place), problem))
+    return missing
+
+
+def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    by_key: dict[str, Entry] = {}
+    by_spelling: dict[str, Entry] = {}
+    for position, entry in enumerate(entries):
+        earlier = by_key.setdefault(entry.key, entry)
+        namesake = by_spelling.setdefault(entry.key.lower(), entry)
+        if earlier is entry and namesake is not entry and entry.source and namesake.source:
+            message = f"BibTeX, which ignores capitals, takes this key for '{namesake.key}' ({namesake.place})"
+            yield position, ReferenceProblem("key-case", "", message)
+        elif earlier is not entry:
+            same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
+            reason = "the same entry stands" if same else "another entry has this key"
+            yield position, ReferenceProblem("doubled-key", "", f"{reason} on line {earlier.line} of {earlier.file}")
+
+
+def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
+    by_key: dict[str, Entry] = {}
+    by_identifier: dict[str, int] = {}
+    by_paper: defaultdict[int, list[Entry]] = defaultdict(list)
+    for position, (entry, paper) in enumerate(zip(entries, _papers(entries), strict=True)):
+        if by_key.setdefault(entry.key, entry) is not entry:
+            continue  # said of its key
+        shared = False
+        for name, identifier in _identifiers(entry.reference):
+            earlier_position = by_identifier.setdefault(f"{name} {identifier}", position)
+            earlier = entries[earlier_position]
+            if earlier is not entry and not titles_agree(earlier.reference.title, entry.reference.title):
+                shared = True
+                for owner, twin in ((position, earlier), (earlier_position, entry)):
+                    message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
+                    yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
+                break
+        twins = [twin for twin in by_paper[paper] if not _stand_apart(entry.reference, twin.reference)]
+        if twins and not shared:
+            yield position, _duplicate(entry.reference, twins)
+        by_paper[paper].append(entry)
+
+
+def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
+    """That a reference is the paper of an earlier entry, the one with its title if any, and how they disagree."""
+    entry = next(
+        (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
+    )
+    message = f"the same paper as '{entry.key}' ({entry.place})"
+    stranger = authors_agree(reference.authors, entry.reference.authors)
+    if not stranger:
+        if reference.year and entry.reference.year and reference.year != entry.reference.year:
+            message += f", which is from {entry.reference.year}"
+        return ReferenceProblem("duplicate", "", message)
+    return ReferenceProblem(
+        "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
+    )
+
+
+def _stand_apart(reference: Reference, other_reference: Reference) -> bool:
+    """Whether two references are two works after all: a thesis and its paper, two "Editorials" of a journal."""
+    if _is_thesis(reference) != _is_thesis(other_reference):
+        return True
+    if tells_paper(normalise_title(reference.title)):
+        return False
+    pages, other_pages = (ref.publication.pages.partition("-")[0] for ref in (reference, other_reference))
+    volume, other_volume = (ref.publication.volume for ref in (reference, other_reference))
+    return bool(
+        volume and other_volume and (volume != other_volume or (pages and other_pages and pages != other_pages))
+    )
+
+
+def _is_thesis(reference: Reference) -> bool:
+    """Whether a reference is to a thesis, beside which a paper may have the same title."""
+    return reference.publication.type == "thesis"
+
+
+def _papers(entries: Sequence[Entry]) -> list[int]:
+    return group_references(_as_first_posted(entry.reference) for entry in entries)
+
+
+def _as_first_posted(reference: Reference) -> Reference:
+    """A preprint with the year of its number, since arXiv's own entries have that of the latest version."""
+    year = arxiv_year(normalise_arxiv(reference.arxiv))
+    return replace(reference, year=year) if year and reference.year and year < reference.year else reference
+
+
+def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
+    if doi := normalise_doi(reference.doi):
+        yield "DOI", doi
+    if arxiv := normalise_arxiv(reference.arxiv):
+        yield "arXiv id", arxiv
+    if pmid := normalise_pmid(reference.pmid):
+        yield "PubMed id", pmid
+    if isbn := normalise_isbn(reference.isbn):
+        yield "ISBN", isbn
+
+
+def _missing_parents(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
+    """Entries that take fields from an entry which is not there."""
+    keys = {entry.key for entry in entries}
+    spellings = {key.lower(): key for key in sorted(keys)}
+    for position, entry in enumerate(entries):
+        parent = entry.source.fields.get("crossref", "").strip() if entry.source else ""
+        spelling = spellings.get(parent.lower(), "")
+        if parent and not spelling:
+            message = f"the entry takes fields from '{parent}', but no entry has this key"
+            yield position, ReferenceProblem("missing-entry", "crossref", message)
+        elif parent and parent not in keys:
+            message = (
+                f"the entry takes fields from '{parent}', but its key is '{spelling}'; only BibTeX ignores capitals"
+            )
+            yield position, ReferenceProblem("key-case", "crossref", message)
+
+
+def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
+    if bibliography.citations is None:
+        return
+    for position, entry in enumerate(bibliography.entries):
+        if entry.key not in bibliography.used_keys and entry.key not in bibliography.citations:
+            yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")

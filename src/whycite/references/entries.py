@@ -13,6 +13,7 @@ from whycite.check.fix.edits import DraftProject, text_of
 from whycite.documents.model import Document, Reference
 from whycite.documents.reading import read, stream
 from whycite.documents.references.bibtex import BibtexEntry, inherit_fields, locate_entries, reference_of
+from whycite.documents.references.hayagriva import parse as parse_yaml
 from whycite.documents.references.reader import BIBLIOGRAPHY_FORMATS
 from whycite.documents.sources import MemoryFolder, Source, unwrap
 from whycite.errors import UserError
@@ -20,6 +21,13 @@ from whycite.errors import UserError
 __all__ = ["Bibliography", "Entry", "load_bibliography"]
 
 _BIBTEX = (".bib", ".bibtex", ".biblatex")
+_TYPST = (".yml", ".yaml")
+_OTHER_BIBLIOGRAPHIES = (*_TYPST, ".json", ".ris")
+# Where a draft defines a key, which does not cite it.
+_DEFINITION = re.compile(
+    r"\\bibitem\s{0,9}(?:\[[^\]]{0,300}\]\s{0,9})?\{[^{}]{0,200}\}|^[ \t]{0,9}-?[ \t]{0,9}id[ \t]{0,9}:[^\n]{0,300}",
+    re.MULTILINE,
+)
 _NEVER_CITED = {"xdata", "bibnote", "control"}
 _EVERYTHING_CITED = re.compile(r"\\nocite\s*\{\s*\*\s*\}|nocite:[^\n]{0,200}@\*|\bfull:\s*true\b")
 
@@ -69,6 +77,8 @@ class Bibliography:
 
 def load_bibliography(path: str | Path) -> Bibliography:
     """Read the entries of a bibliography file, or of the bibliography of a draft; "-" is standard input."""
+    if str(path).lower().endswith(_TYPST):
+        return _load_typst_file(Path(path))
     piped = sys.stdin.buffer.read() if str(path) == "-" else None  # readable once, but needed twice
     try:
         document = next(stream(path, content=piped), None) if piped is not None else read(path)
@@ -82,12 +92,27 @@ def load_bibliography(path: str | Path) -> Bibliography:
     files = {} if project is None else {project.label(name): data for name, data in project.contents.items()}
     contents = {name: data for name, data in files.items() if name.lower().endswith(_BIBTEX)}
     entries = _entries(document, contents)
-    texts = {name: text_of(data) for name, data in files.items() if name not in contents}
+    texts = {
+        name: text_of(data)
+        for name, data in files.items()
+        if name not in contents and not name.lower().endswith(_OTHER_BIBLIOGRAPHIES)
+    }
     citations = _first_citations(document, texts)
     used = _used_keys(entries, texts.values(), frozenset(citations))
     is_packed = project is None and bool(document.references) and str(path) != "-" and not Path(document.path).is_file()
     warning = f"{document.path}: in an archive, so the fields of its entries are not checked; unpack it first"
     return Bibliography(document, entries, contents, citations, used, (warning,) * is_packed)
+
+
+def _load_typst_file(path: Path) -> Bibliography:
+    """The entries of a bibliography in YAML."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+    references, warnings = parse_yaml(text_of(data), str(path))
+    document = Document(str(path), "hayagriva", Reference(""), references=tuple(references), warnings=tuple(warnings))
+    return Bibliography(document, _entries(document, {}))
 
 
 def _load_file(document: Document, piped: bytes | None) -> Bibliography:
@@ -159,9 +184,14 @@ def _used_keys(entries: tuple[Entry, ...], sources: Collection[str], cited: froz
     in_lower_case = {key.lower() for key in cited}
     if any(map(_EVERYTHING_CITED.search, sources)):
         return frozenset(keys)
-    words = {word for text in sources for word in re.split(r"[\s,;{}\[\]()<>@\"']+", text)}
+    words = {word for text in sources for word in re.split(r"[\s,;{}\[\]()<>@\"']+", _DEFINITION.sub(" ", text))}
     stripped = {word.rstrip(".:") for word in words}
-    parents = {entry.fields[name].strip() for entry in entries for name in ("crossref", "xref") if name in entry.fields}
+    parents = {
+        key.strip()
+        for entry in entries
+        for name in ("crossref", "xref", "entryset", "related")
+        for key in entry.fields.get(name, "").split(",")
+    }
     aliased = {
         entry.key
         for entry in entries

@@ -1,14 +1,14 @@
-"""What entries show without records of their papers: by themselves, together, and beside the draft that cites them."""
+"""What an entry shows by itself, without a record of its paper and without other entries."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from datetime import date
 from html import unescape
+from urllib.parse import unquote
 
 from whycite.documents.identity import (
-    group_references,
     normalise_arxiv,
     normalise_doi,
     normalise_isbn,
@@ -17,13 +17,14 @@ from whycite.documents.identity import (
 )
 from whycite.documents.model import Reference
 from whycite.documents.references.names import is_institution
-from whycite.references.comparison import VENUES, authors_agree, has_many_dois, titles_agree
-from whycite.references.entries import Bibliography, Entry
+from whycite.documents.references.reader import iso_date
+from whycite.references.comparison import VENUES, has_many_dois
+from whycite.references.entries import Entry
 from whycite.references.report import ReferenceProblem
 from whycite.text.accents import untex
 from whycite.text.wordlists import load_tables
 
-__all__ = ["entry_problems", "missing_entries", "problems_between", "venue_problems"]
+__all__ = ["arxiv_year", "entry_problems", "venue_problems"]
 
 _TABLES = load_tables(__name__)
 _PLACEHOLDER_NAMES = frozenset(_TABLES["placeholder_names"])
@@ -32,8 +33,23 @@ _PLACEHOLDER_VENUES = frozenset(_TABLES["placeholder_venues"])
 _REQUIRED: Mapping[str, list[str]] = _TABLES["required"]
 
 _DOI_ALONE = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_ESCAPED_SLASH = re.compile(r"10\.\d{4,9}(?:\.\d+)*%2f", re.IGNORECASE)
 _SHORT_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/)?10/[a-z0-9]{3,12}", re.IGNORECASE)
-_DOI_ADDRESS = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)(10\.\S+)", re.IGNORECASE)
+_DOI_ADDRESS = re.compile(r"(?:https?://(?:www\.|dx\.)?doi\.org/|(?:dx\.)?doi\.org/|doi:\s*)+(10\.\S+)", re.IGNORECASE)
+_CUT_DOI = re.compile(r"10\.\d{4,9}(?:/\s|\s+/|\s+\d*/)")
+# How an address begins; "htp:" and "http:/" are mistakes, not schemes of their own.
+_SCHEME = re.compile(
+    r"(?:https?|ftps?)://(?=[\w\[])(?!https?:)|(?!h?t{0,3}p{0,2}s?:)[a-z][a-z0-9+.-]{1,20}:(?=\S)", re.IGNORECASE
+)
+_OWN_ADDRESS = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)|file:", re.IGNORECASE)
+_URL_COMMAND = re.compile(r"\\(?:url|path|nolinkurl)\s*\{(.*)\}", re.DOTALL)
+_MACRO = re.compile(r"(\\text[a-z]{4,20}) ")  # TeX drops the blank after it
+# What biblatex takes for a date: a range of days, months or seasons, which may be unsure or open.
+_BIBLATEX_DATE = re.compile(
+    r"(?:-?[\dX]{4}(?:-(?P<month>\d\d|XX)(?:-(?P<day>\d\d|XX)(?:T[\d:]{4,8}(?:Z|[+-][\d:]{2,5})?)?)?)?[~?%]?|\.\.|y-?\d{5,})?",
+    re.IGNORECASE,
+)
+_SEASONS = range(21, 42)  # in the place of a month, from biblatex 3.8 on
 _ISSN = re.compile(r"\b(\d{4})[-‐–]?(\d{3}[\dX])\b", re.IGNORECASE)
 _ORCID = re.compile(r"(?:orcid\.org/|orcid[:=\s]*)(\d[\dX -]{10,24}[\dX])", re.IGNORECASE)
 _ORCID_ALONE = re.compile(r"[\dX -]{12,25}", re.IGNORECASE)
@@ -63,19 +79,23 @@ _ARXIV_FIELDS = ("eprint", "journal", "journaltitle", "note", "howpublished", "u
 _ARXIV_NAMES = ("eprint", "journal", "journaltitle", "url")
 _ARXIV_VENUE = re.compile(r"arxiv\b|corr\b|computing research repository", re.IGNORECASE)
 _POSTED_DOI = re.compile(r"10\.1101/(20\d\d)\.[01]\d\.[0-3]\d\.\d")  # of bioRxiv and medRxiv
+_OTHER_IDENTIFIERS = (
+    "doi", "eprint", "url", "mrnumber", "zbl", "zblnumber", "adsurl", "bibcode", "jstor", "handle", "hal_id", "ee",
+)  # fmt: skip
 _MAX_SEARCHED = 2000  # characters of a field
 _MAX_COMMAS = 2  # in a name: "von Family, Jr., Given"
-_MAX_QUOTED = 60  # characters of an author list that are quoted
+_MAX_QUOTED = 60  # characters of an author list or an address that are quoted
 _ET_AL = re.compile(r"(?:\s+and|,)?\s+et\.?\s+al\b\.?\s*$", re.IGNORECASE)
 _YEARS_AHEAD = 1  # journals date issues into the next year
 _YEARS_APART = 1  # proceedings may appear in the year after the conference
 
 
-def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
+def entry_problems(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
     """The problems of an entry that need no other source."""
     yield from _placeholders(entry)
-    yield from _year(entry, this_year)
-    yield from _arxiv(entry, this_year)
+    yield from _year(entry, today.year)
+    yield from _arxiv(entry, today.year)
+    yield from _dates(entry, today)
     for check in (
         _identifiers_differ,
         _doi,
@@ -83,6 +103,7 @@ def entry_problems(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
         _isbn,
         _issn,
         _orcid,
+        _url,
         _et_al,
         _author_list,
         _missing_fields,
@@ -139,10 +160,19 @@ def _doi(entry: Entry) -> Iterator[ReferenceProblem]:
     if _X_DOI.fullmatch(normalise_doi(value)):
         yield ReferenceProblem("placeholder", "doi", f"“{value}” is not the DOI of a paper")
     elif not normalise_doi(value):
-        yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; one begins with 10. and has a slash")
-    elif (address := _DOI_ADDRESS.fullmatch(value)) and _DOI_ALONE.fullmatch(address[1]):
-        message = f"the field should be the DOI alone: {address[1]}"
-        yield ReferenceProblem("doi-form", "doi", message, correction=address[1])
+        reason = "it has a blank in it" if _CUT_DOI.match(value) else "one begins with 10. and has a slash"
+        yield ReferenceProblem("malformed-doi", "doi", f"“{value}” is not a DOI; {reason}")
+    elif (doi := _doi_alone(value)) != value and _DOI_ALONE.fullmatch(doi):
+        yield ReferenceProblem("doi-form", "doi", f"the field should be the DOI alone: {doi}", correction=doi)
+
+
+def _doi_alone(value: str) -> str:
+    """A DOI without the address of its resolver, a stop after it, and the escapes of an address."""
+    address = _DOI_ADDRESS.fullmatch(value)
+    doi = address[1] if address else value
+    if address or _ESCAPED_SLASH.match(doi):
+        doi = unquote(doi)
+    return doi.rstrip(".,;") if normalise_doi(doi) == doi.rstrip(".,;").lower() else doi
 
 
 def _arxiv(entry: Entry, this_year: int) -> Iterator[ReferenceProblem]:
@@ -268,6 +298,57 @@ def _is_orcid(digits: str) -> bool:
     return digits[15] == "0123456789X"[(12 - total % 11) % 11]
 
 
+def _url(entry: Entry) -> Iterator[ReferenceProblem]:
+    """An address that is none, or is one of the author's own machine."""
+    value = entry.fields.get("url", "").strip()[:_MAX_SEARCHED]
+    command = _URL_COMMAND.fullmatch(value)
+    value = _MACRO.sub(r"\1", " ".join((command[1] if command else value).strip("{}<> ").split()))
+    if not value or ("\\" in value and not _SCHEME.match(value)):
+        return  # a macro
+    reason = ""
+    if not _SCHEME.match(value):
+        reason = "is not a whole address; one begins with https://"
+    elif _OWN_ADDRESS.match(value):
+        reason = "is an address that only your own computer has"
+    elif " " in value:
+        reason = "is more than one address" if "http" in value[1:] else "has a blank in it, where the link will end"
+    if reason:
+        yield ReferenceProblem("malformed-url", "url", f"“{_quoted(value)}” {reason}")
+
+
+def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
+    """Days that no calendar has, and visits to an address that are still to come."""
+    is_biblatex = "date" in entry.fields or "journaltitle" in entry.fields
+    for name in ("date", "origdate", "eventdate", "urldate"):
+        value = _value(entry, name)
+        if not value or (name == "date" and "year" in entry.fields):  # BibTeX does not know it
+            continue
+        written = iso_date(value)
+        if name == "urldate" and written > today.isoformat():
+            yield ReferenceProblem("malformed-date", name, f"the visit of {value} is in the future")
+        elif not _is_date(value) and (is_biblatex or not written):
+            correction = written if len(written) > len("2019") else ""
+            advice = f"; write {written}" if correction else ""
+            reason = "is in no calendar" if _BIBLATEX_DATE.fullmatch(value) else "is not a date as 2019-06-05 is one"
+            message = f"“{value}” {reason}{advice}"
+            yield ReferenceProblem("malformed-date", name, message, correction=correction)
+
+
+def _is_date(value: str) -> bool:
+    """Whether biblatex reads a date, or a range of two."""
+    for text in value.split("/", 1):
+        match = _BIBLATEX_DATE.fullmatch(text.strip())
+        if not match:
+            return False
+        month, day = match["month"] or "01", match["day"] or "01"
+        if month.isdigit() and not (day == "01" and int(month) in _SEASONS):
+            year = text.strip()[:4]
+            day = day if day.isdigit() else "01"
+            if not iso_date(f"{year if year.isdigit() else 2000}-{month}-{day}"):
+                return False
+    return True
+
+
 def _et_al(entry: Entry) -> Iterator[ReferenceProblem]:
     for name in ("author", "editor"):
         value = entry.source.fields.get(name, "") if entry.source else ""
@@ -283,14 +364,28 @@ def _author_list(entry: Entry) -> Iterator[ReferenceProblem]:
     for field in ("author", "editor"):
         for name in re.split(r"\sand\s", _outside_braces(entry.source.fields.get(field, "") if entry.source else "")):
             inner = name.strip(" ,;\n")
-            if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner):
-                quoted = " ".join(name.split())
-                quoted = quoted if len(quoted) <= _MAX_QUOTED else f"{quoted[:_MAX_QUOTED]}…"
+            if "=" not in name and (inner.count(",") > _MAX_COMMAS or ";" in inner or _is_list(inner)):
                 advice = "put “and” between names"
-                if is_institution(name):
+                if "&" in name and "," not in name:
+                    advice = "put “and” between names, or the name of an institution in braces"
+                elif is_institution(name):
                     advice = "put the name of an institution in braces"
-                yield ReferenceProblem("author-list", field, f"“{quoted}” is read as one person; {advice}")
+                yield ReferenceProblem("author-list", field, f"“{_quoted(name)}” is read as one person; {advice}")
                 break
+
+
+def _quoted(text: str) -> str:
+    """A value of a field for a message, cut if it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
+
+
+def _is_list(name: str) -> bool:
+    """Whether what BibTeX takes for one name is several: "John Doe, Jane Roe, Jim Poe", "John Doe & Jane Roe"."""
+    parts = [part.split() for part in name.split(",")]
+    if len(parts) == 1 + _MAX_COMMAS:  # the part between the commas should be "Jr."
+        return all(len(part) > 1 and not any("." in word for word in part) for part in parts)
+    return bool(re.search(r"\s\\?&\s", name))
 
 
 def _outside_braces(value: str) -> str:
@@ -313,16 +408,18 @@ def _missing_fields(entry: Entry) -> Iterator[ReferenceProblem]:
 def _no_identifier(entry: Entry) -> Iterator[ReferenceProblem]:
     """An article of a journal that can only be looked up by its title; books, talks and theses often can."""
     reference = entry.reference
-    identifiers = (reference.doi, reference.arxiv, reference.pmid, reference.publication.pmcid, entry.fields.get("doi"))
-    if entry.type == "article" and reference.title and reference.venue and not any(identifiers):
+    identifiers = (reference.doi, reference.arxiv, reference.pmid, reference.publication.pmcid)
+    others = (entry.fields.get(name) for name in _OTHER_IDENTIFIERS)
+    is_article = entry.type == "article" and reference.title and reference.venue
+    if is_article and not any(identifiers) and not any(others):
         yield ReferenceProblem("no-identifier", "doi", "no DOI, so the article can only be looked up by its title")
 
 
 def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
     """A DOI of one journal or conference in an entry that names another, or a year in which it cannot have appeared."""
-    arxiv_year = _arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
-    if reference.year and arxiv_year - reference.year > _YEARS_APART:
-        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {arxiv_year}")
+    posted_year = arxiv_year(normalise_arxiv(reference.arxiv)) if _ARXIV_VENUE.match(reference.venue) else 0
+    if reference.year and posted_year - reference.year > _YEARS_APART:
+        yield ReferenceProblem("year-differs", "year", f"{reference.year}, but the arXiv id is of {posted_year}")
     doi = normalise_doi(reference.doi)
     posted = _POSTED_DOI.match(doi)
     if posted and reference.year and reference.year < int(posted[1]):
@@ -342,127 +439,9 @@ def venue_problems(reference: Reference) -> Iterator[ReferenceProblem]:
                 )
 
 
-def _arxiv_year(number: str) -> int:
+def arxiv_year(number: str) -> int:
     """The year that an arXiv id names; 0 if it is none."""
     if match := _NEW_ARXIV_ID.fullmatch(number):
         return 2000 + int(match[1])
     match = _OLD_ARXIV_ID.fullmatch(number)
     return int(match[1]) + (1900 if match[1] > "90" else 2000) if match else 0
-
-
-def problems_between(bibliography: Bibliography) -> Mapping[int, list[ReferenceProblem]]:
-    """Problems by the position of the entry that has them."""
-    problems: defaultdict[int, list[ReferenceProblem]] = defaultdict(list)
-    for position, problem in (
-        *_doubled_keys(bibliography.entries),
-        *_duplicates(bibliography.entries),
-        *_missing_parents(bibliography.entries),
-        *_uncited(bibliography),
-    ):
-        problems[position].append(problem)
-    return problems
-
-
-def missing_entries(bibliography: Bibliography) -> list[tuple[Entry, ReferenceProblem]]:
-    """Stand-ins for the keys that a draft cites without an entry, each where it is cited first."""
-    keys = {*(entry.key for entry in bibliography.entries), *bibliography.document.by_id}
-    spellings = {key.lower(): key for key in sorted(keys)}
-    missing = []
-    for key, place in (bibliography.citations or {}).items():
-        if key not in keys:
-            problem = ReferenceProblem("missing-entry", "", "the draft cites this key, but no entry has it")
-            if spelling := spellings.get(key.lower()):
-                # BibTeX finds the entry, biber and all others do not.
-                rule = "key-case" if bibliography.document.format == "latex" else "missing-entry"
-                message = f"the draft cites this key, but the entry is called '{spelling}'; only BibTeX ignores case"
-                problem = ReferenceProblem(rule, "", message)
-            missing.append((Entry(Reference(key), *place), problem))
-    return missing
-
-
-def _doubled_keys(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    by_key: dict[str, Entry] = {}
-    for position, entry in enumerate(entries):
-        earlier = by_key.setdefault(entry.key, entry)
-        if earlier is not entry:
-            same = entry.source and earlier.source and entry.source.fields == earlier.source.fields
-            reason = "the same entry stands" if same else "another entry has this key"
-            yield position, ReferenceProblem("doubled-key", "", f"{reason} on line {earlier.line} of {earlier.file}")
-
-
-def _duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    """Entries of one paper under two keys, and papers that share an identifier though their titles disagree."""
-    by_key: dict[str, Entry] = {}
-    by_identifier: dict[str, int] = {}
-    by_paper: defaultdict[int, list[Entry]] = defaultdict(list)
-    for position, (entry, paper) in enumerate(zip(entries, _papers(entries), strict=True)):
-        if by_key.setdefault(entry.key, entry) is not entry:
-            continue  # said of its key
-        shared = False
-        for name, identifier in _identifiers(entry.reference):
-            earlier_position = by_identifier.setdefault(f"{name} {identifier}", position)
-            earlier = entries[earlier_position]
-            if earlier is not entry and not titles_agree(earlier.reference.title, entry.reference.title):
-                shared = True
-                for owner, twin in ((position, earlier), (earlier_position, entry)):
-                    message = f"'{twin.key}' ({twin.place}) has the same {name} and another title"
-                    yield owner, ReferenceProblem("shared-identifier", name.lower(), message)
-                break
-        twins = [twin for twin in by_paper[paper] if _is_thesis(twin.reference) == _is_thesis(entry.reference)]
-        if twins and not shared:
-            yield position, _duplicate(entry.reference, twins)
-        by_paper[paper].append(entry)
-
-
-def _duplicate(reference: Reference, earlier_entries: Sequence[Entry]) -> ReferenceProblem:
-    """That a reference is the paper of an earlier entry, the one with its title if any, and how they disagree."""
-    entry = next(
-        (entry for entry in earlier_entries if titles_agree(entry.reference.title, reference.title)), earlier_entries[0]
-    )
-    message = f"the same paper as '{entry.key}' ({entry.place})"
-    stranger = authors_agree(reference.authors, entry.reference.authors)
-    if not stranger:
-        if reference.year and entry.reference.year and reference.year != entry.reference.year:
-            message += f", which is from {entry.reference.year}"
-        return ReferenceProblem("duplicate", "", message)
-    return ReferenceProblem(
-        "duplicate", "author", f"{message}, which does not name “{stranger}” among its authors; one of the two is wrong"
-    )
-
-
-def _is_thesis(reference: Reference) -> bool:
-    """Whether a reference is to a thesis, beside which a paper may have the same title."""
-    return reference.publication.type == "thesis"
-
-
-def _papers(entries: Sequence[Entry]) -> list[int]:
-    return group_references(entry.reference for entry in entries)
-
-
-def _identifiers(reference: Reference) -> Iterator[tuple[str, str]]:
-    if doi := normalise_doi(reference.doi):
-        yield "DOI", doi
-    if arxiv := normalise_arxiv(reference.arxiv):
-        yield "arXiv id", arxiv
-    if pmid := normalise_pmid(reference.pmid):
-        yield "PubMed id", pmid
-    if isbn := normalise_isbn(reference.isbn):
-        yield "ISBN", isbn
-
-
-def _missing_parents(entries: Sequence[Entry]) -> Iterator[tuple[int, ReferenceProblem]]:
-    """Entries that take fields from an entry which is not there."""
-    keys = {entry.key.lower() for entry in entries}
-    for position, entry in enumerate(entries):
-        parent = entry.source.fields.get("crossref", "").strip() if entry.source else ""
-        if parent and parent.lower() not in keys:
-            message = f"the entry takes fields from '{parent}', but no entry has this key"
-            yield position, ReferenceProblem("missing-entry", "crossref", message)
-
-
-def _uncited(bibliography: Bibliography) -> Iterator[tuple[int, ReferenceProblem]]:
-    if bibliography.citations is None:
-        return
-    for position, entry in enumerate(bibliography.entries):
-        if entry.key not in bibliography.used_keys and entry.key not in bibliography.citations:
-            yield position, ReferenceProblem("uncited", "", "the draft never cites this entry")

@@ -67,7 +67,7 @@ _RULES = (
     ReferenceRule(
         "missing-entry", "error", "a key is cited, or fields are taken from one, that the bibliography lacks"
     ),
-    ReferenceRule("key-case", "warning", "a key is cited with other capitals than its entry has"),
+    ReferenceRule("key-case", "warning", "two spellings of a key differ in capitals only"),
     ReferenceRule("doubled-key", "error", "two entries have the same key"),
     ReferenceRule("shared-identifier", "error", "two entries with different titles have the same identifier"),
     ReferenceRule("duplicate", "warning", "two entries are the same paper"),
@@ -79,10 +79,12 @@ _RULES = (
     ReferenceRule("malformed-orcid", "error", "the ORCID is cut off or mistyped"),
     ReferenceRule("future-year", "error", "the year is in the future"),
     ReferenceRule("malformed-year", "error", "the year has too many digits or too few"),
+    ReferenceRule("malformed-date", "warning", "a date is not one, or is in the future"),
+    ReferenceRule("malformed-url", "warning", "the address is not one that others can open"),
     ReferenceRule("placeholder", "error", "a template's text was never replaced"),
     ReferenceRule("missing-field", "warning", "the entry lacks a field that its type needs"),
     ReferenceRule("missing-doi", "note", "the paper has a DOI that the entry lacks"),
-    ReferenceRule("doi-form", "note", "the DOI is written as an address"),
+    ReferenceRule("doi-form", "note", "the DOI is written as an address, or with more than the DOI"),
     ReferenceRule("et-al", "warning", "the author list ends in “et al.”, which BibTeX takes for a person"),
     ReferenceRule("author-list", "warning", "names are not separated by “and”, so BibTeX takes them for one person"),
     ReferenceRule("published-version", "note", "the preprint has been published since"),

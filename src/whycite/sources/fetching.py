@@ -32,6 +32,7 @@ from whycite.verify.fulltexts import match_references, texts_in_library
 
 __all__ = [
     "FetchedPaper",
+    "can_be_asked_for",
     "cited_references",
     "fetch_papers",
     "identified_references",
@@ -67,7 +68,10 @@ def identified_references(texts: Sequence[str]) -> list[Reference]:
     strange = next((text for text, reference in references.items() if reference is None), None)
     if strange is not None and (any(references.values()) or strange.lower().startswith(("10.", "doi:", "https://"))):
         raise UserError(f"{strange}: not a DOI, an arXiv id, a PMC id or a PubMed id (pmid:123)")
-    return [reference for reference in references.values() if reference]
+    by_paper: dict[Reference, Reference] = {}
+    for reference in filter(None, references.values()):
+        by_paper.setdefault(replace(reference, id=""), reference)
+    return list(by_paper.values())
 
 
 def _identified(text: str) -> Reference | None:
@@ -107,6 +111,11 @@ def papers_at_hand(references: Sequence[Reference], folder: Path, library: Libra
     return at_hand
 
 
+def can_be_asked_for(reference: Reference) -> bool:
+    """Whether there is anything to send."""
+    return has_identifier(reference) or bool(reference.title)
+
+
 def fetch_papers(references: Sequence[Reference], folder: Path, open_access: OpenAccess) -> Iterator[FetchedPaper]:
     """Fetch the papers that have no file yet, one by one."""
     for reference in references:
@@ -114,7 +123,7 @@ def fetch_papers(references: Sequence[Reference], folder: Path, open_access: Ope
 
 
 def _fetch(reference: Reference, folder: Path, open_access: OpenAccess) -> FetchedPaper:
-    if not has_identifier(reference) and not reference.title:
+    if not can_be_asked_for(reference):
         return FetchedPaper(reference, reason="has neither an identifier nor a title")
     name = _file_name(reference)
     if file := _existing_file(reference, folder):

@@ -45,6 +45,7 @@ def test_reads_an_article() -> None:
         abstract="We show that 5% is enough.",
         publication=Publication(
             type="article-journal",
+            date="2010-02",
             et_al=True,
             volume="466",
             issue="7",
@@ -441,3 +442,54 @@ def test_an_entry_with_letters_gone_wrong_never_fails(changes: list[tuple[int, s
     references, warnings = parse(text + "\n\n@misc{next, title={N}}\n", "refs.bib")
     assert "next" in {reference.id for reference in references}
     assert all(warning.startswith("refs.bib") for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("@phdthesis{k, school = {MIT}}", "PhD thesis"),
+        ("@mastersthesis{k, school = {MIT}}", "Master's thesis"),
+        ("@thesis{k, type = {mathesis}, institution = {MIT}}", "Master's thesis"),
+        ("@phdthesis{k, type = {{PhD} dissertation}}", "PhD dissertation"),
+        ("@techreport{k, institution = {IETF}}", ""),
+        ("@report{k, type = {RFC}}", "RFC"),
+    ],
+)
+def test_kinds_of_works(entry: str, expected: str) -> None:
+    assert one(entry).publication.genre == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "date", "accessed"),
+    [
+        ("date = {2019-06-05}, urldate = {2020-01-02}", "2019-06-05", "2020-01-02"),
+        ("date = {2019-06/2019-08}, urldate = {12 March 2020}", "2019-06", "2020-03-12"),
+        ("year = 2019, month = jun, lastaccessed = {May 4, 2021}", "2019-06", "2021-05-04"),
+        ("year = 2019, month = jun # {~6--8}, urldate = {12.03.2020}", "2019-06", "2020-03-12"),
+        ("year = 2019, month = {6~} # jun, urldate = {2020}", "2019-06-06", "2020"),
+        ("year = 2019, month = 6, day = 5, urldate = {yesterday}", "2019-06-05", ""),
+        ("year = 2019, month = {Summer}, urldate = {2020-02-30}", "", ""),
+        ("year = 2019, date = {2020-01-01}", "", ""),  # they disagree
+        ("date = {2019}", "", ""),
+    ],
+)
+def test_dates(fields: str, date: str, accessed: str) -> None:
+    publication = one(f"@misc{{k, {fields}}}").publication
+    assert (publication.date, publication.accessed) == (date, accessed)
+
+
+def test_what_is_in_no_journal_is_a_document() -> None:
+    """GitHub's snippet names a journal, and Zotero's web pages do."""
+    assert one("@misc{k, title = {x}, journal = {GitHub repository}}").publication.type == "document"
+    assert one("@misc{k, title = {x}, journal = {Nature}, volume = 7}").publication.type == ""
+
+
+def test_a_lost_comma_is_told_and_nothing_is_lost() -> None:
+    entry = (
+        '@article{k, author = {Lee, A} title = "Bees" # { rest},\n% a comment\nyear = 2020,}\n@book(l, title={Wasps})\n'
+    )
+    references, warnings = parse(f"@string{{x = {{X}}}}\n{entry}", "refs.bib")
+    assert warnings == ["refs.bib:2: entry 'k': no comma before the field title, where BibTeX stops reading the entry"]
+    assert [(ref.authors, ref.title, ref.year) for ref in references] == [
+        (("Lee, A",), "Bees rest", 2020), ((), "Wasps", None),
+    ]  # fmt: skip

@@ -53,6 +53,7 @@ def test_reads_an_item() -> None:
             abstract="An abstract.",
             publication=Publication(
                 type="article-journal",
+                date="2010-05-03",
                 editors=("Roe, Rita",),
                 volume="466",
                 issue="7",

@@ -72,6 +72,7 @@ def test_reads_a_record(text: str) -> None:
             abstract="An abstract.",
             publication=Publication(
                 type="article-journal",
+                date="2010-05-03",
                 editors=("Roe, Rita",),
                 volume="466",
                 issue="7",
@@ -96,7 +97,13 @@ def test_reads_pubmed_records() -> None:
         pmid="27050461",
         abstract="Abstract text",
         publication=Publication(
-            type="article-journal", volume="11", issue="4", pages="e1-12", issn="1932-6203", pmcid="PMC4822000"
+            type="article-journal",
+            date="2016-04-06",
+            volume="11",
+            issue="4",
+            pages="e1-12",
+            issn="1932-6203",
+            pmcid="PMC4822000",
         ),
     )
     assert [r.id for r in references] == ["27050461", "2"]
@@ -129,6 +136,12 @@ def test_reads_pubmed_records() -> None:
 def test_finds_fields_where_they_stand(lines: str, name: str, value: object) -> None:
     (reference,) = parse(f"TY  - JOUR\n{lines}\nER  - \n", "refs.ris")[0]
     assert getattr(reference, name) == value
+
+
+def test_proceedings_stand_where_zotero_writes_them() -> None:
+    record = "TY  - CONF\nTI  - A\nC3  - Proceedings of Bees\nPB  - Springer\n"
+    assert parse(record, "refs.ris")[0][0].venue == "Proceedings of Bees"
+    assert parse(record.replace("CONF", "BOOK"), "refs.ris")[0][0].venue == "Springer"
 
 
 def test_books_have_an_isbn() -> None:

@@ -14,7 +14,7 @@ from whycite.documents.jats.body import JatsBody, ReferenceOrder, join_citations
 from whycite.documents.model import Document, Notice, NoticeKind, Publication, Reference
 from whycite.documents.references.names import person
 from whycite.documents.references.printed import parse_printed
-from whycite.documents.references.reader import normalise_pages, page_range, web_address
+from whycite.documents.references.reader import full_date, iso_date, normalise_pages, page_range, web_address
 from whycite.documents.sources import Source
 from whycite.documents.xmltree import Node, Tree, load_tree, plain_text
 
@@ -68,9 +68,7 @@ def _reference(id: str, entry: Node) -> Reference:
         id=id,
         title=(title or source).rstrip("."),
         authors=tuple(name for group in groups for name in _people(group)),
-        year=_year(
-            plain_text(node.find("year")) or plain_text(node.find("date", "year")) or plain_text(node.find("date"))
-        ),
+        year=_cited_year(node),
         venue=(source or conference) if title else plain_text(node.find("publisher-name")),
         doi=_doi(node),
         arxiv=normalise_arxiv(_pub_id(node, "arxiv")) or (normalise_arxiv(text) if "arxiv" in text.lower() else ""),
@@ -93,8 +91,28 @@ def _reference(id: str, entry: Node) -> Reference:
             series=plain_text(node.find("series")),
             pmcid=normalise_pmcid(_pub_id(node, "pmcid") or _pub_id(node, "pmc")),
             url=_url(node),
+            date=full_date(_iso_date(node), _cited_year(node)),
+            accessed=_access_date(node),
         ),
     )
+
+
+def _cited_year(node: Node) -> int | None:
+    return _year(
+        plain_text(node.find("year")) or plain_text(node.find("date", "year")) or plain_text(node.find("date"))
+    )
+
+
+def _iso_date(date: Node) -> str:
+    """The date that elements in another one name, in ISO form."""
+    year, month, day = (plain_text(date.find(tag)) for tag in ("year", "month", "day"))
+    return iso_date(f"{year[:4]}-{month}-{day}" if day else f"{year[:4]}-{month}") or iso_date(f"{day} {month} {year}")
+
+
+def _access_date(node: Node) -> str:
+    """When the address of a citation was visited."""
+    date = node.find("date-in-citation") or node.find("access-date")
+    return (iso_date(date.get("iso-8601-date")) or _iso_date(date) or iso_date(plain_text(date))) if date else ""
 
 
 def _type(node: Node) -> str:
@@ -149,6 +167,7 @@ def own_reference(article: Node) -> Reference:
         pmid=normalise_pmid(ids.get("pmid", "")),
         publication=replace(
             _numbers(meta),
+            date=full_date(_publication_date(meta), _publication_year(meta)),
             type=_NOTICES.get(article.get("article-type"), "article-journal" if venue else ""),
             publisher=plain_text(publisher.find("publisher-name")) if publisher else "",
             place=plain_text(publisher.find("publisher-loc")) if publisher else "",

@@ -17,6 +17,8 @@ from whycite.documents.references.reader import (
     JOURNALS,
     BibliographyReader,
     duplicate_warnings,
+    full_date,
+    iso_date,
     join_title,
     normalise_pages,
     strip_markup,
@@ -43,7 +45,10 @@ _TABLES = load_tables(__name__)
 _NEVER_CITED = {"xdata", "bibnote", "control"}
 _WHOLE_WORKS = frozenset(_TABLES["whole_works"])
 _TYPES: dict[str, str] = _TABLES["types"]
+_GENRES: dict[str, str] = _TABLES["genres"]
 _ADDRESSES = ("url", "howpublished", "ee")
+_ACCESSED = ("urldate", "lastaccessed", "accessed", "accessdate", "lastchecked")
+_MONTH = re.compile(r"[A-Za-z]{3,9}")
 _ESCAPE = re.compile(r"\\(?=[%_&#~$])")
 _NOTES = ("note", "addendum", "annote", "annotation", "pubstate")
 _PARTS_OF_BOOKS = {"inbook", "bookinbook", "suppbook"}
@@ -107,8 +112,11 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
         return next((text for name in names if (text := _text(fields, name))), "")
 
     volume = first("volume")
+    genre = first("type")
     return Publication(
-        type=_TYPES.get(type, ""),
+        type=_TYPES.get(type, "") or ("document" if _is_document(fields) else ""),
+        genre=_GENRES.get(genre.lower(), genre) or (_GENRES.get(type, "") if type.endswith("thesis") else ""),
+        date=_date(fields),
         et_al=names_others(fields.get("author", "")),
         editors=parse_people(fields.get("editor", "")),
         volume="" if volume.startswith("abs/") else volume,  # how DBLP writes arXiv papers
@@ -116,15 +124,35 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
         pages=normalise_pages(first("pages", "eid", "articleno")),
         publisher=first("publisher", "school", "institution", "organization"),
         place=first("address", "location"),
-        edition=first("edition"),
+        edition=first("edition", "version"),
         series=first("series"),
         isbn="" if type in _WHOLE_WORKS else normalise_isbn(_searchable(fields, "isbn")),
         issn=first("issn"),
         pmcid=normalise_pmcid(_searchable(fields, "pmcid")),
         # Addresses are verbatim: a tilde is no space.
         url=web_address(*(_ESCAPE.sub("", fields.get(name, "")[:_MAX_SEARCHED]) for name in _ADDRESSES)),
+        accessed=next((date for name in _ACCESSED if (date := iso_date(_text(fields, name)))), ""),
         note="; ".join(text for name in _NOTES if (text := _text(fields, name))),
     )
+
+
+def _is_document(fields: Mapping[str, str]) -> bool:
+    """Whether an entry of no certain type is of something that no journal or book has: a program, a web page."""
+    return bool(_venue(fields)) and not any(fields.get(name) for name in ("volume", "number", "pages", "eid"))
+
+
+def _date(fields: Mapping[str, str]) -> str:
+    """The date of publication in ISO form, if more than the year is known."""
+    year = _year(fields)
+    month, day = _text(fields, "month"), _text(fields, "day")
+    name = _MONTH.search(month)
+    written = (
+        _text(fields, "date").partition("/")[0] if "date" in fields else "",
+        f"{month} {year}" if not day else f"{day} {month} {year}",
+        f"{year}-{month}-{day}" if day else f"{year}-{month}",
+        f"{name[0]} {year}" if name else "",
+    )
+    return next((date for text in written if (date := full_date(text, year))), "")
 
 
 def inherit_fields(entry: BibtexEntry, by_key: Mapping[str, BibtexEntry]) -> Mapping[str, str]:
@@ -234,7 +262,7 @@ _KEY = re.compile(
 _GAP = r"(?:\s++|%[^\n]*+)*+"
 _WORD = r"[^\s,={}\"#%()@]++"
 # After a key or a value: the name of the next field, or the end of the entry.
-_FIELD = re.compile(rf"{_GAP}(?:,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
+_FIELD = re.compile(rf"{_GAP}(,{_GAP})?(?:({_WORD}(?:[ \t]++{_WORD})*+)\s*+=[\s=]*+|([}})]))?")
 _NAME = re.compile(r"(?<![\w:+.-])([A-Za-z][\w:+.-]*+)\s*+=[\s=]*+")
 _TRAILING_FIELD = re.compile(r"\s*+,\s*+[A-Za-z][\w-]*+\s*+=")
 # A known field at the beginning of a line: where a value that is never closed has to end.
@@ -274,6 +302,7 @@ class _RawEntry(NamedTuple):
     mended: bool
     start: int
     end: int
+    joined: str = ""  # the name of a field that no comma separates from the one before
 
 
 def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
@@ -295,6 +324,9 @@ def read_entries(text: str, file: str) -> tuple[list[BibtexEntry], list[str]]:
             raw_entries[raw.key] = raw
             if raw.mended:
                 warnings.append(f"{file}:{raw.line}: entry '{raw.key}' is malformed; read as far as possible")
+            elif raw.joined:
+                problem = f"no comma before the field {raw.joined}, where BibTeX stops reading the entry"
+                warnings.append(f"{file}:{raw.line}: entry '{raw.key}': {problem}")
     entries = [BibtexEntry(raw.type, raw.key, macros.expand_all(raw.fields), raw.line) for raw in raw_entries.values()]
     if macros.spent > _MACRO_BUDGET:
         warnings.append(f"{file}: abbreviations (@string) expand to too much text; skipped some")
@@ -342,14 +374,14 @@ def _split_entries(text: str) -> Iterator[_RawEntry]:
             continue
         if kind != "string" and (key_match := _KEY.match(text, position, following)):
             key, position = key_match[1] or key_match[2], key_match.end()
-        fields, end, closed = _fields(text, position, limit, closing)
+        fields, end, closed, joined = _fields(text, position, limit, closing)
         no_comma = key and fields and text[position] != ","
         mended = not closed or no_comma or _TRAILING_FIELD.match(text, end, limit)
         if mended:
             end = starts[bisect_left(starts, end)]
             fields = _mended_fields(text, position, end, closing)
         # The text begins with a line end that the file does not have.
-        yield _RawEntry(kind, key, fields, line, bool(mended), start - 1, end - 1)
+        yield _RawEntry(kind, key, fields, line, bool(mended), start - 1, end - 1, joined if key and not mended else "")
 
 
 def _heads(text: str) -> tuple[list[int], list[int]]:
@@ -367,13 +399,15 @@ def _heads(text: str) -> tuple[list[int], list[int]]:
     return [*starts, len(text)], [*limits, len(text)]
 
 
-def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool]:
-    """The fields from `position` on, where reading ended, and whether that is the end of the entry."""
+def _fields(text: str, position: int, limit: int, closing: str) -> tuple[list[tuple[str, _Value]], int, bool, str]:
+    """The fields from `position` on, where reading ended, whether the entry ends there, and a field without a comma."""
     fields: list[tuple[str, _Value]] = []
-    while (field := _FIELD.match(text, position, limit)) and field[1]:
+    joined = ""
+    while (field := _FIELD.match(text, position, limit)) and field[2]:
         value, position = _value(text, field.end(), limit, closing)
-        fields.append((field[1].lower(), value))
-    return fields, field.end() if field else position, bool(field and field[2] == closing)
+        fields.append((field[2].lower(), value))
+        joined = joined or (field[2] if not field[1] else "")
+    return fields, field.end() if field else position, bool(field and field[3] == closing), joined
 
 
 def _mended_fields(text: str, position: int, end: int, closing: str) -> list[tuple[str, _Value]]:

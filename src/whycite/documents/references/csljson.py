@@ -13,6 +13,8 @@ from whycite.documents.references.names import names_others, parse_people, perso
 from whycite.documents.references.reader import (
     BibliographyReader,
     duplicate_warnings,
+    full_date,
+    iso_date,
     join_title,
     normalise_pages,
     strip_markup,
@@ -109,6 +111,8 @@ def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
             type=_TYPES.get(type, type),
             et_al=_names_others(item.get("author")),
             editors=tuple(_people(item.get("editor"))),
+            genre=_text(item, "genre"),
+            date=full_date(_date(item.get("issued")), _year(item)),
             volume=_text(item, "volume"),
             issue=_text(item, "issue") or _text(item, "number"),
             pages=normalise_pages(_text(item, "page") or _text(item, "article-number")),
@@ -120,6 +124,7 @@ def item_reference(key: str, item: Mapping[str, Any]) -> Reference:
             issn=_text(item, "ISSN"),
             pmcid=normalise_pmcid(_text(item, "PMCID")[:_MAX_SEARCHED]),
             url=web_address(url),
+            accessed=_date(item.get("accessed")),
             note=note,
         ),
     )
@@ -175,6 +180,16 @@ def _years(item: Mapping[str, Any]) -> Iterator[int | None]:
         elif isinstance(date, str | int):
             yield year_of(str(date))
     yield year_of(_text(item, "year"))
+
+
+def _date(date: object) -> str:
+    """A date in ISO form as far as it is known."""
+    if not isinstance(date, dict):
+        return iso_date(date) if isinstance(date, str) else ""
+    parts = date.get("date-parts")
+    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    written = "-".join(str(part) for part in first if isinstance(part, str | int))
+    return iso_date(written or _text(date, "raw") or _text(date, "literal"))
 
 
 def _looks_right(head: str) -> bool:

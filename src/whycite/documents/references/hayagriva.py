@@ -12,7 +12,14 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.model import Publication, Reference
 from whycite.documents.references import csljson
 from whycite.documents.references.names import parse_people, person
-from whycite.documents.references.reader import normalise_pages, strip_markup, web_address, year_of
+from whycite.documents.references.reader import (
+    full_date,
+    iso_date,
+    normalise_pages,
+    strip_markup,
+    web_address,
+    year_of,
+)
 
 __all__ = ["load_yaml", "parse"]
 
@@ -113,11 +120,15 @@ def _publication(entry: Mapping[str, Any], parents: list[Mapping[str, Any]]) -> 
 
     publisher = next((value for record in (entry, *parents) if (value := record.get("publisher"))), None)
     numbers = [number for record in (entry, *parents) if isinstance(number := record.get("serial-number"), dict)]
+    date = next((date for record in (entry, *parents) if (date := _text(record.get("date")))), "")
+    address = next((value for record in (entry, *parents) if (value := record.get("url"))), None)
     kinds = {_text(parent.get("type")).lower() for parent in parents}
     type = _text(entry.get("type")).lower()
     in_proceedings, in_journal = kinds & {"proceedings", "conference"}, kinds & {"periodical"}
     return Publication(
         type="paper-conference" if in_proceedings else "article-journal" if in_journal else _TYPES.get(type, ""),
+        genre=_text(entry.get("genre")),
+        date=full_date(date, year_of(date)),
         editors=tuple(_people(entry.get("editor"))),
         volume=first("volume"),
         issue=first("issue"),
@@ -128,6 +139,7 @@ def _publication(entry: Mapping[str, Any], parents: list[Mapping[str, Any]]) -> 
         issn=next((issn for number in numbers if (issn := _text(number.get("issn")))), ""),
         pmcid=normalise_pmcid(next((id for number in numbers if (id := _text(number.get("pmcid")))), "")),
         url=web_address(first("url")),
+        accessed=iso_date(_text(address.get("date"))) if isinstance(address, dict) else "",
         note=first("note"),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from html import unescape
 
 from whycite.documents.builder import Builder
@@ -18,6 +19,8 @@ __all__ = [
     "BibliographyReader",
     "Parse",
     "duplicate_warnings",
+    "full_date",
+    "iso_date",
     "join_title",
     "normalise_pages",
     "page_range",
@@ -34,6 +37,21 @@ BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "csljson", "ris"})
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+_ISO_DATE = re.compile(r"(\d{4})(?:([-/])(\d{1,2})(?:\2(\d{1,2}))?)?(?!\d)", re.ASCII)
+_DAY_FIRST = re.compile(r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})", re.ASCII)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_WRITTEN_DATES = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        rf"(?:{_DAY}\.?[ -])?(?P<month>[A-Za-z]{{3,9}})\.?,?[ -](?P<year>\d{{4}})",
+        rf"(?P<month>[A-Za-z]{{3,9}})\.? {_DAY},? (?P<year>\d{{4}})",
+        rf"(?P<year>\d{{4}}),? (?P<month>[A-Za-z]{{3,9}})\.?(?: {_DAY})?",
+    )
+)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
 _DASHES = re.compile(r"\s*+[-‐‑‒–—−]++\s*+")
 _ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"{}|^`\\]{3,2000}", re.IGNORECASE)
 _RESOLVER = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
@@ -69,6 +87,44 @@ def year_of(text: str) -> int | None:
     """The first year in a date of any form ("2010", "2010-05-03", "20100503", "May 2010a")."""
     match = _YEAR.search(text[:_MAX_DATE])
     return int(match[0]) if match else None
+
+
+def iso_date(text: str) -> str:
+    """A date in ISO form as far as it is known ("2019", "2019-06", "2019-06-05"); "" if it is none."""
+    text = " ".join(text[:_MAX_DATE].split())
+    if match := _ISO_DATE.match(text):
+        numbers = [int(number) for number in match.group(1, 3, 4) if number]
+        while numbers and numbers[-1] == 0:  # "2019-06-00"
+            numbers.pop()
+        if numbers and (len(numbers) > 1 or not re.search(r"[A-Za-z]", text[match.end() :])):
+            return _valid_date(*numbers)
+    for pattern in (_DAY_FIRST, *_WRITTEN_DATES):
+        if match := pattern.fullmatch(text):
+            return _valid_date(int(match["year"]), _month_number(match["month"]), int(match["day"] or 0))
+    return ""
+
+
+def full_date(text: str, year: int | None) -> str:
+    """A date in ISO form if it tells more than this year."""
+    date = iso_date(text)
+    return date if len(date) > 4 and date.startswith(f"{year}-") else ""
+
+
+def _month_number(text: str) -> int:
+    """The number of a month, whose name may be cut off; 0 if it is none."""
+    if text.isdigit():
+        return int(text)
+    return next((number for number, name in enumerate(_MONTHS, 1) if name.startswith(text.lower())), 0)
+
+
+def _valid_date(year: int, month: int | None = None, day: int = 0) -> str:
+    if month is None:
+        return f"{year:04}"
+    try:
+        date(year, month, day or 1)
+    except ValueError:
+        return ""
+    return f"{year:04}-{month:02}" + (f"-{day:02}" if day else "")
 
 
 def normalise_pages(text: str) -> str:

@@ -12,6 +12,8 @@ from whycite.documents.references.names import names_others, parse_people, perso
 from whycite.documents.references.reader import (
     BibliographyReader,
     duplicate_warnings,
+    full_date,
+    iso_date,
     join_title,
     normalise_pages,
     page_range,
@@ -40,6 +42,7 @@ TYPES = {
     "UNPB": "manuscript",
 }  # fmt: skip
 _ISSN = re.compile(r"\b\d{4}-\d{3}[\dXx]\b")
+_CONFERENCES = {"CONF", "CPAPER"}
 _WHOLE_WORKS = {"BOOK", "EDBOOK", "EBOOK", "THES", "RPRT", "CONF"}
 
 RisFields = Mapping[str, list[str]]
@@ -100,8 +103,8 @@ def _reference(fields: RisFields, number: int) -> Reference:
         id=_first_value(fields, "ID") or _first_value(fields, "PMID") or f"ref{number}",
         title=join_title(_first_value(fields, *_TITLES), ""),
         authors=tuple(name for name in map(_person, people) if name and not names_others(name)),
-        year=next((year for tag in _YEARS if (year := year_of(_first_value(fields, tag)))), None),
-        venue=_first_value(fields, "JT", "TA") if pubmed else _first_value(fields, *_VENUES),
+        year=_year(fields),
+        venue=_venue(fields, pubmed),
         doi=doi,
         arxiv=normalise_arxiv(doi) or normalise_arxiv(url) or normalise_arxiv(accession),
         pmid=pmid,
@@ -113,8 +116,11 @@ def _reference(fields: RisFields, number: int) -> Reference:
 
 def _publication(fields: RisFields, people: list[str]) -> Publication:
     serial = _ISSN.search(_first_value(fields, "SN"))
+    genre = _first_value(fields, "M3")[:_MAX_SEARCHED]  # where some have the DOI
     return Publication(
         type=TYPES.get(_first_value(fields, "TY"), ""),
+        genre="" if normalise_doi(genre) else genre,
+        date=_date(fields),
         et_al=any(map(names_others, people)),
         editors=tuple(name for name in map(_person, _values(fields, ("ED", "A2"))) if name),
         volume=_first_value(fields, "VL"),
@@ -128,14 +134,34 @@ def _publication(fields: RisFields, people: list[str]) -> Publication:
         issn=serial[0] if serial else "",
         pmcid=normalise_pmcid(_first_value(fields, "C2")) if "pmc" in _first_value(fields, "C2").lower() else "",
         url=web_address(*(value for tag in ("UR", "L1", "L2") for value in fields.get(tag, []))),
+        accessed=iso_date(_first_value(fields, "Y2").strip("/")),
         note="; ".join(fields.get("N1", [])),
     )
+
+
+def _venue(fields: RisFields, pubmed: bool) -> str:
+    if pubmed:
+        return _first_value(fields, "JT", "TA")
+    proceedings = ("C3",) if _first_value(fields, "TY") in _CONFERENCES else ()  # as Zotero writes it
+    return _first_value(fields, *proceedings, *_VENUES)
+
+
+def _year(fields: RisFields) -> int | None:
+    return next((year for tag in _YEARS if (year := year_of(_first_value(fields, tag)))), None)
+
+
+def _date(fields: RisFields) -> str:
+    """The date in ISO form, if more than the year is known; RIS writes "2019/06/05/" and PubMed "2019 Jun 5"."""
+    year = _year(fields)
+    dates = (full_date(_first_value(fields, tag).strip("/"), year) for tag in _YEARS)
+    return next(filter(None, dates), "")
 
 
 def _pubmed_publication(fields: RisFields) -> Publication:
     serial = _ISSN.search(_first_value(fields, "IS"))
     return Publication(
         type="article-journal",
+        date=_date(fields),
         volume=_first_value(fields, "VI"),
         issue=_first_value(fields, "IP"),
         pages=normalise_pages(_first_value(fields, "PG")),

@@ -10,7 +10,15 @@ from pathlib import Path
 from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise_isbn, normalise_pmcid, normalise_pmid
 from whycite.documents.model import Notice, Publication, Reference
 from whycite.documents.references.names import person
-from whycite.documents.references.reader import join_title, normalise_pages, strip_markup, web_address, year_of
+from whycite.documents.references.reader import (
+    full_date,
+    iso_date,
+    join_title,
+    normalise_pages,
+    strip_markup,
+    web_address,
+    year_of,
+)
 from whycite.errors import UserError
 from whycite.sources.items import SourceItem
 
@@ -31,6 +39,7 @@ _VENUES = (
     "websiteTitle", "blogTitle", "forumTitle", "repository",
 )  # fmt: skip
 _PUBLISHERS = ("publisher", "university", "institution", "company", "studio", "label", "distributor")
+_GENRES = ("thesisType", "reportType", "genre", "manuscriptType", "websiteType", "presentationType", "letterType")
 _AUTHORS = {"author", "inventor", "programmer", "artist", "presenter", "director", "cartographer", "contributor"}
 _READABLE = (".pdf", ".xml", ".nxml", ".tex", ".md", ".txt", ".epub")
 _EXTRA = re.compile(r"^[ \t]{0,9}([A-Za-z][\w .-]{0,30}?)[ \t]{0,9}:[ \t]{0,9}(\S.{0,500}?)[ \t\r]{0,9}$", re.MULTILINE)
@@ -138,13 +147,14 @@ def _reference(item: ZoteroItem) -> Reference:
     arxiv_sources = (fields.get("archiveID", ""), doi, url, f"arXiv:{extra['arxiv']}" if "arxiv" in extra else "")
     editors = tuple(creator.name for creator in item.creators if creator.role == "editor")
     authors = tuple(creator.name for creator in item.creators if creator.role in _AUTHORS)
+    date = field_text("date", "issueDate", "dateDecided", "dateEnacted")
     is_whole = item.type in _WHOLE_WORKS
     isbn = normalise_isbn(fields.get("ISBN", ""))
     return Reference(
         id=_citation_key(item, extra),
         title=join_title(field_text(*_TITLES), ""),
         authors=authors or editors,
-        year=year_of(field_text("date", "issueDate", "dateDecided", "dateEnacted")),
+        year=year_of(date),
         venue=field_text(*_VENUES),
         doi=doi,
         arxiv=next((arxiv for text in arxiv_sources if (arxiv := normalise_arxiv(text))), ""),
@@ -153,6 +163,8 @@ def _reference(item: ZoteroItem) -> Reference:
         abstract=field_text("abstractNote"),
         publication=Publication(
             type=_TYPES.get(item.type, ""),
+            genre=field_text(*_GENRES),
+            date=full_date(date, year_of(date)),
             editors=editors,
             volume=field_text("volume"),
             issue=field_text("issue", "number", "reportNumber", "patentNumber"),
@@ -165,6 +177,7 @@ def _reference(item: ZoteroItem) -> Reference:
             issn=field_text("ISSN"),
             pmcid=normalise_pmcid(extra.get("pmcid", "")),
             url=web_address(url),
+            accessed=iso_date(field_text("accessDate")),
         ),
         notices=(Notice("retraction", source="Retraction Watch"),) if item.retracted else (),
     )
