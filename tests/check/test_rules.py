@@ -57,6 +57,9 @@ NEEDS = {
         "Kaiser himself argued that bees dream.",
         "According to Kaiser, bees sleep.",
         "Kaiser and Roe thought that bees dream.",
+        "In the hives of New York, Kaiser argued, and nobody else did, that bees dream.",
+        "We count bees by the method of Kaiser and Roe.",
+        "Kaiser & Roe's bees slept at night.",
     ],
     "previous-work": [
         "Previous studies have shown that bees sleep.",
@@ -164,6 +167,8 @@ NOTHING = [
     "KAISER calls the next bee.",
     "The Kaiser conjecture holds for bees.",
     "Kaiser's call was heard by all bees.",
+    "The bees of Kaiser and Smith were awake.",
+    "The Roe and Kaiser hives were cold.",
     "Jobs run on Prefect Cloud only.",
     "The BERT of the hive is old.",
     "Data are described at https://example.org and weigh two tons of honey a year.",

@@ -42,6 +42,7 @@ _BARE_NAMES = re.compile(
     rf" (?:{_REPORTING}|{'|'.join(sorted(_WORDS['thinking']))})\b(?! by\b)"
     rf"|\b[Aa]ccording to (?P<source>{_NAMES})(?![\w-])"
 )
+_NAME_LISTS = re.compile(_NAMES)
 _MIN_BARE_NAME = 3  # letters; shorter names are too often something else
 _SEPARATOR = re.compile(r",? and |,? & |, ")
 
@@ -71,15 +72,28 @@ class BibliographyMentions:
                 continue
             if mention.year or not any(self._cited_before(family, index) for family in families):
                 return True
-        return any(self._is_first_mention(families, index, sentence) for families in self._bare_names(text))
+        return any(
+            self._is_first_mention(families, index, sentence)
+            for families in (*self._bare_names(text), *self._author_lists(text))
+        )
 
     def _bare_names(self, text: str) -> Iterator[frozenset[str]]:
         """The family names of authors of the bibliography that a text says something of: "Hymes argued that"."""
         for match in _BARE_NAMES.finditer(text):
             names = _SEPARATOR.split(match["names"] or match["source"])
+            while names and _folded_name(names[0]) not in self._families:
+                names = names[1:]  # "In New Jersey, Card and Krueger found"
             families = frozenset(map(_folded_name, names))
-            if families <= self._families and not any(map(_is_doubtful_name, names)):
+            if families and families <= self._families and not any(map(_is_doubtful_name, names)):
                 yield families
+
+    def _author_lists(self, text: str) -> Iterator[frozenset[str]]:
+        """The authors of an entry, all of them and at least two: "the estimator of Callaway and Sant'Anna"."""
+        for match in _NAME_LISTS.finditer(text):
+            families = [_folded_name(name) for name in _SEPARATOR.split(match[0])]
+            for start in range(len(families) - 1):
+                if (authors := tuple(families[start:])) in self._joint_authors:
+                    yield frozenset(authors)
 
     def _is_first_mention(self, families: frozenset[str], index: int, sentence: Sentence) -> bool:
         """Whether none of the authors was cited before, nor is cited in the same paragraph."""
@@ -135,6 +149,12 @@ class BibliographyMentions:
     @cached_property
     def _families(self) -> frozenset[str]:
         return frozenset(family for reference in self._document.references for family in _families(reference))
+
+    @cached_property
+    def _joint_authors(self) -> frozenset[tuple[str, ...]]:
+        """The authors of each entry that has several."""
+        authors = (tuple(map(_family, reference.authors)) for reference in self._document.references)
+        return frozenset(names for names in authors if len(names) > 1 and all(names))
 
     def _families_of(self, key: str) -> frozenset[str]:
         reference = self._document.by_id.get(key)
@@ -216,9 +236,11 @@ def _folded_name(name: str) -> str:
 
 def _families(reference: Reference) -> frozenset[str]:
     """The family names of a reference's authors, folded for comparison."""
-    return frozenset(
-        fold(author.partition(",")[0] if "," in author else author.rpartition(" ")[2]) for author in reference.authors
-    ) - {""}
+    return frozenset(map(_family, reference.authors)) - {""}
+
+
+def _family(author: str) -> str:
+    return fold(author.partition(",")[0] if "," in author else author.rpartition(" ")[2])
 
 
 _MAX_NAME_WORDS = 3

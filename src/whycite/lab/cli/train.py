@@ -80,6 +80,7 @@ def worthiness(
     inner: Annotated[
         int, typer.Option(metavar="N", min=0, help="Make a smaller network of an MPNet, with this inner width.")
     ] = 0,
+    layers: Annotated[int, typer.Option(metavar="N", min=0, help="With --inner: layers to keep; 0 for all.")] = 0,
     words: Annotated[
         int, typer.Option(metavar="N", min=0, help="With --inner: pieces of the vocabulary to keep; 0 for all.")
     ] = 0,
@@ -124,15 +125,17 @@ def worthiness(
     if (labels is None) != (labelled is None):
         raise UserError("--labels needs --labelled, the folder of the documents, and the other way round")
     if training is TrainingRecipe.scope:
-        refused_names = ("readout", "conform", "batch", "folds", "judge", "soft", "inner", "words", "bits", "labels")
+        refused_names = (
+            "readout", "conform", "batch", "folds", "judge", "soft", "inner", "layers", "words", "bits", "labels",
+        )  # fmt: skip
         refuse_options(ctx, refused_names, "--recipe scope")
         chosen_options = given_options(ctx, {"epochs": epochs, "rate": rate, "limit": limit})
         recipe = replace(scope_recipe(variant, base or DEFAULT, seed), **chosen_options)
     else:
         recipe = WorthinessRecipe(
         base=base or DEFAULT, variant=variant, readout=readout.value, conform=conform, epochs=epochs, rate=rate,
-        tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, inner=inner, words=words, bits=bits,
-        seed=seed,
+        tokens=batch, folds=folds, judge=judge or "", soft=soft, limit=limit, inner=inner, layers=layers, words=words,
+        bits=bits, seed=seed,
         )  # fmt: skip
     with count_progress(Console(stderr=True, highlight=False), "article") as watch:
         documents = list(read_labelled(paths, watch))

@@ -118,6 +118,13 @@ def test_learns_from_the_judgement_of_another_base(base: str, tmp_path: Path, mo
     assert found.network["backbone"].config.model_type == "roberta"
 
 
+def test_a_document_given_twice_is_read_twice(base: str) -> None:
+    texts = tokenize_documents(documents(3), load_base(base).tokenizer, 0, 0)
+    read = shuffled_paragraphs(texts, np.array([0, 2, 2]), recipe(base), 0)
+    times = np.bincount(texts.documents[read], minlength=3) / np.bincount(texts.documents)
+    assert times.tolist() == [1, 0, 2]
+
+
 def test_what_is_too_sure_is_calibrated(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = tokenize_documents(documents(22), load_base(base).tokenizer, 0, 0)
 
@@ -138,15 +145,16 @@ def test_what_is_too_sure_is_calibrated(base: str, monkeypatch: pytest.MonkeyPat
 
 def test_a_smaller_network_learns_from_a_larger_one_and_from_a_reader(base: str, tmp_path: Path) -> None:
     """The reader asks for a citation where "w1" stands, whatever authors cite."""
-    large = other_base(base, tmp_path, "mpnet")
+    large = other_base(base, tmp_path, "mpnet", num_hidden_layers=2)
     out = tmp_path / "made"
-    own = recipe(large, epochs=6, judge_rate=5e-3, soft=0.7, words=24, inner=12, reader=1.0, bits=4)
+    own = recipe(large, epochs=9, judge_rate=5e-3, soft=0.7, words=24, inner=12, layers=1, reader=1.0, bits=4)
     judged = [
         replace(document, key=f"judged {number}", paragraphs=tuple(_read(part) for part in document.paragraphs))
         for number, document in enumerate(documents(30, seed=1))
     ]
     outcome = make_model(documents(40), out, own, quietly, dev=4, test=6, judged=judged)
     assert outcome.network["backbone"].config.intermediate_size == 12
+    assert len(outcome.network["backbone"].encoder.layer) == 1
     assert outcome.network["backbone"].config.vocab_size == 4 + 8 + 2  # special tokens, words, headings
     assert outcome.report["test"]["all"]["f1"] > 0.8
     content = json.loads((out / "worthiness.json").read_text())
@@ -311,6 +319,7 @@ def test_the_mean_is_over_a_sentence_s_own_tokens(base: str, tmp_path: Path, kin
         {"judge": "b", "folds": 0},
         {"judge": "b", "inner": 8},
         {"words": 9},
+        {"layers": 1},
         {"bits": 5},
     ],
     ids=str,
@@ -403,10 +412,10 @@ def test_from_papers_and_labels_to_a_smaller_detector(base: str, tmp_path: Path)
     assert "only an MPNet" in str(small.exception)
 
 
-def other_base(base: str, folder: Path, kind: str) -> str:
+def other_base(base: str, folder: Path, kind: str, **shape: Any) -> str:
     """A base of another kind with the same words."""
     window = {"attention_window": 16, "initializer_range": 0.02} if kind == "longformer" else {}
-    model = tiny_model(kind, **(SHAPE | window))
+    model = tiny_model(kind, **(SHAPE | window | shape))
     save_base(folder / "base", model, load_base(base).tokenizer)
     return str(folder / "base")
 

@@ -46,6 +46,7 @@ class WorthinessRecipe:
     conform: bool = False  # train only on paragraphs that conform to CiteWorth's rules
     words: int = 0  # pieces of the base's vocabulary that are kept, 0 for all
     inner: int = 0  # inner width of a smaller network that learns from one of the base's size, 0 for none
+    layers: int = 0  # its layers, evenly spaced among those of the larger one, 0 for all
     likeness: float = 1.0  # weight of its states being like those of the larger one, falling to 0
     reader: float = 0.3  # weight of a reader's labels, if there are any
     bits: int = 8  # of the weights that are written, or 4
@@ -67,6 +68,8 @@ class WorthinessRecipe:
             raise UserError("--inner makes a smaller network of the base, which judges itself: leave out --judge")
         if self.words and not self.inner:
             raise UserError("--words needs --inner: a shorter vocabulary is for a smaller network")
+        if self.layers and not self.inner:
+            raise UserError("--layers needs --inner: it is the depth of a smaller network")
         if self.bits not in (8, 4):
             raise UserError(f"--bits {self.bits}: weights have 8 bits or 4")
 

@@ -393,8 +393,8 @@ class WorthinessBatches:
 
 
 def shuffled_paragraphs(texts: TokenTexts, documents: Indices, recipe: WorthinessRecipe, seed: int) -> Indices:
-    """The paragraphs to train on in one epoch, in an order of its own."""
-    selected = np.isin(texts.documents, documents)
+    """The paragraphs to train on in one epoch, in an order of its own; those of a document given twice come twice."""
+    times = np.bincount(documents, minlength=int(texts.documents.max(initial=0)) + 1)[texts.documents]
     if recipe.conform:
-        selected &= texts.kinds == 0
-    return np.random.default_rng((seed, recipe.seed)).permutation(np.flatnonzero(selected))
+        times = times * (texts.kinds == 0)
+    return np.random.default_rng((seed, recipe.seed)).permutation(np.repeat(np.arange(len(times)), times))

@@ -447,7 +447,9 @@ def learn(
         network = build_network(base.model, recipe, guidance.outputs).to(device)
     else:
         network = copy.deepcopy(guidance.teacher)
-        shrink_layers(network["backbone"], range(base.config.num_hidden_layers), recipe.inner)
+        depth = len(network["backbone"].encoder.layer)
+        kept = np.linspace(0, depth - 1, recipe.layers or depth).round().astype(int)
+        shrink_layers(network["backbone"], kept.tolist(), recipe.inner)
     reader = WorthinessReader(network, frame_of(base, recipe), recipe, workers)
     fitting = WorthinessOptimiser(network, recipe, targets, device, deadline, watch, guidance)
     best: dict[str, Any] = {}
