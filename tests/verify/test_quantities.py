@@ -74,6 +74,10 @@ from whycite.verify.quantities import quantities, unit
         ("5,000 USD", 5000, 5000, "#dollar"),
         ("GBP 40", 40, 40, "#pound"),
         ("THE 40 mice", 40, 40, "#mouse"),
+        ("two to three weeks", 14 * 86400, 21 * 86400, "time"),
+        ("five or six mice", 5, 6, "#mouse"),
+        ("two to three million people", 2e6, 3e6, "#people"),
+        ("three hundred to four hundred mice", 400, 400, "#mouse"),
     ],
 )
 def test_one_quantity(text: str, low: float, high: float, name: str) -> None:

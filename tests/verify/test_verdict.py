@@ -90,6 +90,18 @@ def test_a_sentence_with_another_number_does_not_back(number: str) -> None:
     assert _verify(stated, claim=claim.format(number)).verdict == "backed"
 
 
+def test_a_number_of_something_else_does_not_excuse_another_one() -> None:
+    """A sentence about cold hives has the number of the claim, but says nothing of foragers at night."""
+    claim = "Foragers sleep at night for three hours."
+    sentences = {
+        "Foragers sleep at night for up to 30 minutes.": SUPPORT,
+        "Cold was the hive for three hours.": NEITHER,
+    }
+    assert _verify(sentences, claim=claim).verdict == "not found"
+    stated = sentences | {"Foragers sleep at night for three hours in summer.": SUPPORT}
+    assert _verify(stated, claim=claim).verdict == "backed"
+
+
 def test_another_number_in_a_sentence_that_supports_nothing_does_not_forbid_backing() -> None:
     claim = "Two thirds of all foragers sleep in the hive at night."
     sentences = {"One third of all foragers were marked in the hive.": NEITHER, "Of the rest, most sleep.": NEITHER}

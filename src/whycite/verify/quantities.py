@@ -150,6 +150,7 @@ _IN_WORDS = re.compile(
     rf"|(?P<count>{_NUMBER_WORD})(?:-(?P<ones>one|two|three|four|five|six|seven|eight|nine))?)\b(?!-)",
     re.IGNORECASE,
 )
+_LATER_WORD = re.compile(rf" (?:to|or) (?P<count>{'|'.join(_COUNTS)})\b(?!-)", re.IGNORECASE)  # "two to three"
 # "four in five", "nine out of ten", "1 in 1,000": a share. "4 in 12" may be anything.
 _SHARE = re.compile(
     rf"(?<!-)\b(?P<some>{_NUMBER_WORD}|(?<![\d.,])\d{{1,2}}) (?:in|out of)(?: every)? (?:an? |one )?"
@@ -381,7 +382,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             yield (*match.span(), _bounded(text, *match.span(), (share, share), "%", grain, left_text))
     for match in _IN_WORDS.finditer(text):
         start, end = match.span()
-        written_end = end
+        written_end, high = end, 0.0
         left_text = text[max(0, start - _LEFT_CONTEXT) : start]
         if match["halved"]:
             value, name = 50.0, "%"
@@ -406,8 +407,11 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             value = float(_counted(match["count"]) + (_counted(match["ones"]) if match["ones"] else 0))
             if value < 1 or _LABELLED.search(left_text):
                 continue
+            second = _LATER_WORD.match(text, end)
+            if second and match["count"].lower() in _COUNTS and _counted(second["count"]) > value:
+                high, end = float(_counted(second["count"])), second.end()
             if big := _BIG.match(text, end):
-                value, end = value * _SCALE[big[1].lower()], big.end()
+                value, high, end = value * _SCALE[big[1].lower()], high * _SCALE[big[1].lower()], big.end()
             measured = _measure(text, end, "")
             if measured is None:
                 continue
@@ -416,9 +420,9 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
                 name, written_end = _of_counted(text, end)
             if not name or (value == 1 and name[0] == "#"):  # "one" is a pronoun as often as a number
                 continue
-            value *= size
+            value, high = value * size, high * size
         grain = _FRACTION_GRAIN if name == "%" and (match["part"] or match["halved"]) else 1.0
-        yield start, end, _bounded(text, start, max(end, written_end), (value, value), name, grain, left_text)
+        yield start, end, _bounded(text, start, max(end, written_end), (value, high or value), name, grain, left_text)
 
 
 def _of_counted(text: str, end: int) -> tuple[str, int]:

@@ -164,12 +164,12 @@ def collect_signs(
 def _misstating(ranked: RankedSentences, top: Sequence[int], support: Floats) -> list[int]:
     """The passages that would support the claim, but give another number for the same thing.
 
-    None do if one of the closest gives a number of the claim. The model overlooks such numbers, above all in words:
-    "two thirds" beside "one third".
+    None do if one of the closest gives a number of the claim, and is of the same thing as well. The model overlooks
+    such numbers, above all in words: "two thirds" beside "one third".
     """
-    if any(ranked.numbers[index].stated for index in top[:_NUMBER_PASSAGES]):
-        return []
     same_matter = ranked.words[:, _COVERAGE] >= _SAME_MATTER
+    if any(ranked.numbers[index].stated and same_matter[index] for index in top[:_NUMBER_PASSAGES]):
+        return []
     return [index for index in top if support[index] > 0 and ranked.numbers[index].otherwise and same_matter[index]]
 
 
