@@ -107,6 +107,7 @@ class ComparedTable:
     not_comparable: str  # why the figures of both must not be compared, or ""
     tested_against: str = ""  # the row that p values are against
     notes: tuple[str, ...] = ()
+    our_spread: str = ""  # what stands in our brackets where the paper has none
 
     @property
     def number(self) -> str:
@@ -114,10 +115,11 @@ class ComparedTable:
         return self.published.number
 
     @property
-    def has_spread(self) -> bool:
-        """Whether any figure comes with an error or deviation."""
+    def spread(self) -> str:
+        """What stands in brackets, or "" if no figure has an error or deviation."""
         figures = (figure for row in self.rows for part in (row.paper, row.ours) for figure in part or ())
-        return any(figure is not None and figure.spread is not None for figure in figures)
+        shown = any(figure is not None and figure.spread is not None for figure in figures)
+        return (self.published.spread or self.our_spread) if shown else ""
 
 
 @cache
@@ -147,14 +149,15 @@ def _figure(value: float | list[float]) -> Figure:
 
 
 def compare_rows(published: PublishedTable, ours: Sequence[OurRow]) -> tuple[ComparedRow, ...]:
-    """The rows of the paper in its order with ours beside them, then those that only we have."""
+    """The rows of the paper in its order with ours beside them; those that only we have end their group."""
     measured = {(row.group, row.name): row for row in ours}
+    groups = [*dict.fromkeys([*(group for group, _, _ in published.rows), *(row.group for row in ours)])]
     rows = []
     for group, name, figures in published.rows:
         row = measured.pop((group, name), None)
         rows.append(_compared(group, name, figures, row, published.columns))
     rows += [_compared(row.group, row.name, None, row, published.columns) for row in measured.values()]
-    return tuple(rows)
+    return tuple(sorted(rows, key=lambda row: groups.index(row.group)))
 
 
 def _compared(group: str, name: str, paper: Figures | None, row: OurRow | None, columns: Sequence[str]) -> ComparedRow:
@@ -180,7 +183,7 @@ def as_dict(table: ComparedTable) -> dict[str, Any]:
         "conditions": {"paper": dict(published.conditions), "ours": dict(table.conditions)},
         "comparable": not table.not_comparable,
         "not_comparable": table.not_comparable,
-        "spread": published.spread,
+        "spread": table.spread,
         "tested_against": table.tested_against,
         "rows": [
             {
@@ -259,8 +262,8 @@ def lines(table: ComparedTable) -> Iterator[list[str]]:
 def remarks(table: ComparedTable) -> list[str]:
     """What must be known to read the table, one sentence each."""
     said = [f"Not comparable: {table.not_comparable}."] if table.not_comparable else []
-    if table.has_spread and table.published.spread:
-        said.append(f"In brackets: {table.published.spread}.")
+    if table.spread:
+        said.append(f"In brackets: {table.spread}.")
     if table.tested_against:
         said.append(f"p: paired t-test over the same claims, against {table.tested_against}.")
     return [*said, *table.notes, *dict.fromkeys(f"{row.name}: {row.note}." for row in table.rows if row.note)]

@@ -23,11 +23,11 @@ from whycite.lab.scope.candidates import (
     Lessons,
     Recommender,
     SetUnit,
+    check_recommender,
     cited_sets,
     gather_citations,
     load_recommender,
     pool_of,
-    recommender_names,
 )
 from whycite.lab.scope.inputvariants import ClaimPlace, claim_input, ranker_variant
 
@@ -248,9 +248,8 @@ class PrefetchSetting:
 
     def check(self) -> None:
         """Fail early, before any data is read, if something cannot be measured."""
-        installed_names = recommender_names()
-        if unknown := [name for name in self.methods if name not in installed_names]:
-            raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
+        for name in self.methods:
+            check_recommender(name)
         for drop in self.drops:
             check_share(drop)
 

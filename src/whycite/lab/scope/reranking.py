@@ -21,10 +21,10 @@ from whycite.lab.scope.candidates import (
     Lessons,
     Recommender,
     SetUnit,
+    check_recommender,
     cited_sets,
     load_recommender,
     pool_of,
-    recommender_names,
 )
 from whycite.lab.scope.inputvariants import (
     VARIANTS,
@@ -289,9 +289,8 @@ class RerankSetting:
 
     def check(self) -> None:
         """Fail early, before any data is read, if something cannot be measured."""
-        installed_names = recommender_names()
-        if unknown := [name for name in self.prefetch if name not in installed_names]:
-            raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
+        for name in self.prefetch:
+            check_recommender(name)
         for drop in self.drops:
             check_share(drop)
 
