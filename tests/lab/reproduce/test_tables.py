@@ -125,6 +125,14 @@ def test_plots_have_a_bar_per_figure_in_proportion() -> None:
     )
 
 
+def test_what_stands_beside_the_longest_bar_is_not_cut_off() -> None:
+    rows = compare_rows(published_tables("thesis")["7.2"], [OurRow("", "base", {"accuracy": Figure(0.9, 0.012)})])
+    table = ComparedTable(published_tables("thesis")["7.2"], rows, {}, "")
+    drawing = ElementTree.fromstring(plot(table).partition("</svg>")[0].removeprefix("<figure>") + "</svg>")
+    label = next(text for text in drawing.iter("text") if text.text == "0.900 (0.012)")
+    assert float(label.get("x") or 0) + 7 * len(label.text or "") <= float(drawing.get("width") or 0)
+
+
 def test_figures_have_the_digits_they_need() -> None:
     figures = [Figure(0.35155), Figure(23803.0), Figure(117.46), Figure(0.5, 0.02), None]
     assert [figure_text(figure) for figure in figures] == ["0.352", "23,803", "117.46", "0.500 (0.020)", ""]

@@ -230,9 +230,13 @@ def _rerank_conditions(bench: ScopeBench, figures: Mapping[str, Any]) -> dict[st
         "pool": f"{figures['papers']:,} papers that at least {plan.floor} of the others cite",
         "k": f"{plan.rerank_k:,}",
         "claims": f"{figures['contexts']:,}",
-        "training": f"a reranker a variant, on {plan.rankers:,} sentences, {count(plan.ranker_epochs, 'epoch')}, "
-        f"{plan.negatives} negatives, {plan.longest} tokens",
+        "training": f"a reranker a variant, {count(plan.ranker_epochs, 'epoch')}, {_ranker_training(plan)}",
     }
+
+
+def _ranker_training(plan: ScopePlan) -> str:
+    negatives = f"{plan.negatives} negatives of BM25's best 2,000"
+    return f"{plan.rankers:,} sentences, {negatives}, {plan.longest} tokens, rate {plan.ranker_rate:g}"
 
 
 _OTHER_RANKER = "other papers, another base in place of SciBERT, and other numbers of candidates"
@@ -288,6 +292,7 @@ def _epoch_table(bench: ScopeBench, published: PublishedTable) -> ComparedTable:
             "pool": f"papers that older ones cite (at least {bench.plan.floor})",
             "k": f"the true papers and {max(bench.plan.rerank_k, bench.plan.negatives):,} others of BM25's best 2,000",
             "claims": f"at most {bench.plan.claims:,}",
+            "training": _ranker_training(bench.plan),
         },
         _OTHER_RANKER,
     )

@@ -317,18 +317,18 @@ def column_figures(table: ComparedTable, figures: Figures | None, column: str) -
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #8a8f98; --ours: #2f6fd0; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; font-size: .9em; }
-th, td { padding: .15rem .6rem; text-align: right; vertical-align: top; }
+th, td { padding: .15rem .45rem; text-align: right; vertical-align: top; }
 th:nth-child(-n+3), td:nth-child(-n+3), .conditions td, .conditions th { text-align: left; }
 thead th { border-bottom: 1px solid currentColor; }
 tr.ours td:nth-child(n+3) { font-weight: 600; color: var(--ours); }
 .warning { border-left: 3px solid #c77700; padding-left: .7rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .wide td { white-space: nowrap; }
 svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
 .paper-bar { fill: var(--paper); } .our-bar { fill: var(--ours); }
 """
-_BAR, _GAP, _NAMES, _WIDTH, _VALUES = 11, 8, 330, 420, 70
+_BAR, _GAP, _NAMES, _WIDTH, _VALUES = 11, 8, 330, 420, 100
 
 
 def html(title: str, introduction: str, tables: Sequence[ComparedTable]) -> str:
