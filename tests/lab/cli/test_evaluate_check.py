@@ -77,6 +77,9 @@ def test_the_pipeline_has_a_row_for_the_chain_of_choice(run: Run, tmp_path: Path
     assert rows[1]["in_pool"] == 1
     assert rows[-1]["R"] == 0  # asks nothing
     assert "broken.pdf" in result.stderr  # what could not be read is not left out in silence
+    shown = run("eval", "pipeline", drafts, "--papers", pool).stdout
+    for stage in ("reranker, per worthy sentence", "prefetcher, per worthy sentence", "SCOPE: prefetcher, per section"):
+        assert stage in shown
 
 
 def test_options_of_the_chain_need_papers_and_are_looked_at_first(run: Run, tmp_path: Path) -> None:

@@ -264,7 +264,8 @@ def _show_pipeline(outcomes: Sequence[PipelineOutcome], console: Console) -> Non
     from rich import box
     from rich.table import Table
 
-    from whycite.lab.scope.pipeline import PUBLISHED, PUBLISHED_MS, as_dict
+    from whycite.lab.scope.chain import CHAIN_STAGES
+    from whycite.lab.scope.pipeline import PUBLISHED, PUBLISHED_MS, as_dict, milliseconds
 
     outcome = outcomes[0]
     figures = as_dict(outcome)
@@ -295,11 +296,13 @@ def _show_pipeline(outcomes: Sequence[PipelineOutcome], console: Console) -> Non
             )
     console.print()
     times = Table("Stage", "ms", title="Time by stage (SCOPE, section 5.6)", box=box.SIMPLE, title_justify="left")
-    for stage, value in figures["milliseconds"].items():
+    stages = {stage: value for row in reversed(outcomes) for stage, value in milliseconds(row).items()}
+    for stage, value in sorted(stages.items(), key=lambda pair: pair[0] in CHAIN_STAGES):
         times.add_row(f"{stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
     for stage, value in PUBLISHED_MS.items():
-        times.add_row(f"SCOPE: {stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
+        unit = "per section" if stage == "prefetcher" else _STAGE_UNITS.get(stage, "per worthy sentence")
+        times.add_row(f"SCOPE: {stage}, {unit}", f"{value:,.1f}")
     console.print(times)
 
 
-_STAGE_UNITS = {"extraction": "per sentence", "worthiness": "per paragraph", "prefetcher": "per section"}
+_STAGE_UNITS = {"extraction": "per sentence", "worthiness": "per paragraph"}

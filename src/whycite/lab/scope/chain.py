@@ -40,6 +40,7 @@ from whycite.text.tokens import terms
 
 __all__ = [
     "CHAIN_DEPTH",
+    "CHAIN_STAGES",
     "ChainProposer",
     "MatchedReference",
     "ReferenceMatcher",
@@ -48,6 +49,7 @@ __all__ = [
     "open_chain",
 ]
 
+CHAIN_STAGES = ("prefetcher", "reranker")
 CHAIN_DEPTH = 100  # candidates to rerank; 2,000 in SCOPE
 Certainty = Literal["identifier", "title", "guess"]
 
@@ -116,7 +118,7 @@ class ScopeChain:
     ) -> tuple[dict[int, list[str]], dict[str, float]]:
         """The n best papers for sentences, as if they cited nothing, and the seconds of each stage."""
         places = _claim_places(document)
-        seconds = {"prefetcher": 0.0, "reranker": 0.0}
+        seconds = dict.fromkeys(CHAIN_STAGES, 0.0)
         proposals: dict[int, list[str]] = {}
         for index in sentences:
             start = time.perf_counter()
@@ -208,7 +210,7 @@ class ChainProposer:
         self._keys = CitationKeys(
             document.references, [key for sentence in document.sentences for key in sentence.cited_keys]
         )
-        self.seconds = {"prefetcher": 0.0, "reranker": 0.0}
+        self.seconds = dict.fromkeys(CHAIN_STAGES, 0.0)
         """The time each stage took so far."""
 
     def propose(
