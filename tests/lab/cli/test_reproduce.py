@@ -184,6 +184,7 @@ def test_scope_trains_all_models_and_tells_of_each_epoch(papers: Path, tmp_path:
     assert len(ours("4")) == 8
     assert sum(name.startswith("SciBERT-") for name in ours("6")) == 6
     assert ours("7")[-2:] == ["Most Popular baseline", "LocalBM25-paragraph (no masking)"]
+    assert [row["group"] for row in made["7"]["rows"][-2:]] == ["any d"] * 2  # not those of the d above them
     assert ours("8") == ["Pipeline", "nothing is asked (ours)"]
     epochs = [row for row in made["9"]["rows"] if row["ours"]]
     assert [row["name"] for row in epochs] == ["1", "2"]

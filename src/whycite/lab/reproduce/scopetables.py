@@ -263,7 +263,7 @@ def _prefetch_table(bench: ScopeBench, published: PublishedTable) -> ComparedTab
     figures = bench.reranking()
     cells: dict[tuple[str, str], dict[str, Figure]] = {}
     for row in figures["real"]:
-        group = "" if row["drop"] is None else f"d={row['drop']:g}"
+        group = "any d" if row["drop"] is None else f"d={row['drop']:g}"
         reranker = {f"{RANKER_NAME}-paragraph": f"{RANKER_NAME}-paragraph", _LEXICAL_BEST: f"{LEXICAL_NAME}-paragraph"}
         name = reranker.get(row["reranker"])
         if name is not None:
