@@ -49,3 +49,48 @@ def test_what_is_asked_must_be_clear(run: Run, tmp_path: Path) -> None:
         result = run("eval", "worthiness", *options)
         assert isinstance(result.exception, UserError)
     assert "no such folder" in str(run("eval", "worthiness", "--drafts", tmp_path / "none").exception)
+
+
+PIPELINE_DRAFT = """---
+title: A draft on bees
+references:
+- {id: sleep, title: "Sleep of honeybees at night"}
+- {id: rest, title: "How honeybees rest in the hive"}
+---
+# Introduction
+
+Previous studies have shown that honeybees rest at night [@rest]. Bees dance [@sleep]. We like wax.
+"""
+POOL_PAPER = PIPELINE_DRAFT.replace("A draft on bees", "What bees do")
+
+
+def test_the_pipeline_has_a_row_for_the_chain_of_choice(run: Run, tmp_path: Path) -> None:
+    for name, text in (("drafts/bees.md", PIPELINE_DRAFT), ("pool/bees.md", POOL_PAPER), ("pool/broken.pdf", "no")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    drafts, pool = tmp_path / "drafts", tmp_path / "pool"
+    result = run("eval", "pipeline", drafts, "--papers", pool, "--prefetch", "co-occurrence", "--k", "5", "--json")
+    rows = json.loads(result.stdout)["rows"]
+    assert "co-occurrence and bm25" in rows[1]["pool"]
+    assert "5 of 2 papers" in rows[1]["pool"]
+    assert rows[1]["in_pool"] == 1
+    assert rows[-1]["R"] == 0  # asks nothing
+    assert "broken.pdf" in result.stderr  # what could not be read is not left out in silence
+    shown = run("eval", "pipeline", drafts, "--papers", pool).stdout
+    for stage in ("reranker, per worthy sentence", "prefetcher, per worthy sentence", "SCOPE: prefetcher, per section"):
+        assert stage in shown
+
+
+def test_options_of_the_chain_need_papers_and_are_looked_at_first(run: Run, tmp_path: Path) -> None:
+    def mistake(*arguments: str | Path) -> str:
+        exception = run("eval", "pipeline", tmp_path, *arguments).exception
+        assert isinstance(exception, UserError), exception
+        return str(exception)
+
+    for option in (("--prefetch", "random"), ("--ranker", tmp_path), ("--variant", "default"), ("--k", "5")):
+        assert "give the papers it searches with --papers" in mistake(*option)
+    papers = ("--papers", tmp_path / "none")  # is not looked for before the names are right
+    assert "unknown recommender 'nobody'" in mistake(*papers, "--prefetch", "nobody")
+    assert "unknown input variant 'nothing'" in mistake(*papers, "--variant", "nothing")
+    assert "no such file" in mistake(*papers)

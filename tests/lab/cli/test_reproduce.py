@@ -84,6 +84,8 @@ def test_ilciter_from_papers_to_every_format(papers: Path, tmp_path: Path) -> No
     }
     mean = next(row for row in made["4"]["rows"] if row["name"] == "Conditional Ensembling")
     assert mean["paper"]["MRR"]["value"] == pytest.approx(0.391, abs=0.001)
+    assert "claims-30m" in made["4"]["conditions"]["ours"]["encoder"]
+    assert "SciBERT" in made["4"]["conditions"]["paper"]["encoder"]
     assert 0 < mean["ours"]["MRR"]["value"] <= 1
     tested = [row for row in made["4"]["rows"] if row["p"]]
     assert {row["name"] for row in tested} >= {"BM25Okapi", "BM25Plus"}
@@ -182,6 +184,7 @@ def test_scope_trains_all_models_and_tells_of_each_epoch(papers: Path, tmp_path:
     assert len(ours("4")) == 8
     assert sum(name.startswith("SciBERT-") for name in ours("6")) == 6
     assert ours("7")[-2:] == ["Most Popular baseline", "LocalBM25-paragraph (no masking)"]
+    assert [row["group"] for row in made["7"]["rows"][-2:]] == ["any d"] * 2  # not those of the d above them
     assert ours("8") == ["Pipeline", "nothing is asked (ours)"]
     epochs = [row for row in made["9"]["rows"] if row["ours"]]
     assert [row["name"] for row in epochs] == ["1", "2"]
@@ -189,6 +192,11 @@ def test_scope_trains_all_models_and_tells_of_each_epoch(papers: Path, tmp_path:
     variants = {json.loads((folder / "scope.json").read_text("utf-8"))["variant"] for folder in out.glob("ranker-*")}
     assert len(variants) == 6  # six trainings
     assert all("k" in made[number]["conditions"]["ours"] for number in ("4", "6", "7"))
+    assert "by section" in made["4"]["conditions"]["ours"]["pool"]
+    assert "by paper" not in made["4"]["conditions"]["ours"]["pool"]
+    assert "trained on the older half of those held out" in made["11"]["conditions"]["ours"]["data"]
+    groups = [row["group"] for row in made["11"]["rows"]]
+    assert groups == sorted(groups)  # rows that only we have stand with theirs
 
 
 @pytest.mark.slow

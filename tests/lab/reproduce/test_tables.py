@@ -62,7 +62,14 @@ def _compared() -> ComparedTable:
         OurRow("", "base", {"accuracy": Figure(0.6, 0.01)}, {"accuracy": 0.00001}),
         OurRow("", "<ours> | alone", {"accuracy": Figure(0.5)}, note="small"),
     ]
-    return ComparedTable(published, compare_rows(published, ours), {"data": "a few"}, "other data", "base")
+    return ComparedTable(
+        published,
+        compare_rows(published, ours),
+        {"data": "a few"},
+        "other data",
+        "base",
+        our_spread="deviation of ours",
+    )
 
 
 def test_ours_stands_beside_the_paper_and_what_only_we_have_comes_last() -> None:
@@ -79,12 +86,30 @@ def test_ours_stands_beside_the_paper_and_what_only_we_have_comes_last() -> None
     json.dumps(content)
 
 
+def test_rows_that_only_we_have_end_their_group() -> None:
+    published = published_tables("thesis")["4.1"]
+    ours = [OurRow(kind, "Vote 7", {"F1": Figure(0.5)}) for kind in ("TC", "BC-R", "BR")]
+    rows = [(row.group, row.name) for row in compare_rows(published, ours)]
+    assert [group for group, _ in rows] == ["BR"] * 6 + ["BC-E"] + ["BC-R"] * 2 + ["TC"]
+    assert rows[5] == ("BR", "Vote 7")
+    assert rows[-2:] == [("BC-R", "Vote 7"), ("TC", "Vote 7")]
+
+
+def test_brackets_are_named_only_where_there_are_any() -> None:
+    published = published_tables("thesis")["7.2"]
+    rows = compare_rows(published, [OurRow("", "base", {"accuracy": Figure(0.6)})])
+    table = ComparedTable(published, rows, {}, "", our_spread="deviation of ours")
+    assert "In brackets" not in markdown("Title", "Made.", [table])
+    assert as_dict(table)["spread"] == ""
+
+
 def test_markdown_and_page_say_that_figures_are_not_comparable() -> None:
     table = _compared()
     text = markdown("Title", "Made.", [table])
     assert "|  | base | paper | 0.748 |  |\n|  |  | ours | 0.600 (0.010) | <.0001 |\n" in text
     assert "<ours> \\| alone" in text
     assert "Not comparable: other data." in text
+    assert "In brackets: deviation of ours." in text  # the paper has no brackets
     page = html("Title", "Made.", [table])
     assert "&lt;ours&gt;" in page
     assert "Not comparable: other data." in page
@@ -98,6 +123,14 @@ def test_plots_have_a_bar_per_figure_in_proportion() -> None:
     assert widths["our-bar"] / float(next(drawing.iter("rect")).get("width") or 1) == pytest.approx(
         0.5 / 0.748, abs=0.01
     )
+
+
+def test_what_stands_beside_the_longest_bar_is_not_cut_off() -> None:
+    rows = compare_rows(published_tables("thesis")["7.2"], [OurRow("", "base", {"accuracy": Figure(0.9, 0.012)})])
+    table = ComparedTable(published_tables("thesis")["7.2"], rows, {}, "")
+    drawing = ElementTree.fromstring(plot(table).partition("</svg>")[0].removeprefix("<figure>") + "</svg>")
+    label = next(text for text in drawing.iter("text") if text.text == "0.900 (0.012)")
+    assert float(label.get("x") or 0) + 7 * len(label.text or "") <= float(drawing.get("width") or 0)
 
 
 def test_figures_have_the_digits_they_need() -> None:

@@ -34,7 +34,9 @@ def worthiness(
         list[Path] | None, typer.Option(metavar="PATH...", help="Files, folders or archives of articles, newest first.")
     ] = None,
     extra_paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", hidden=True)] = None,  # --data *.jsonl
-    drafts: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with one folder per draft.")] = None,
+    drafts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of drafts: projects in subfolders, and files.")
+    ] = None,
     test: Annotated[int, typer.Option(metavar="N", min=1, help="Newest articles to test on.")] = 200,
     trained: Annotated[int, typer.Option(metavar="N", min=1, help="Older articles to train baselines on.")] = 1000,
     model: Annotated[str | None, typer.Option(metavar="DIR", help="Model made by `whycite train worthiness`.")] = None,
@@ -176,7 +178,9 @@ def _show_worthiness(rows: Sequence[WorthinessFigures], console: Console) -> Non
 
 
 def pipeline(
-    folder: Annotated[Path, typer.Argument(metavar="DRAFTS", help="Folder with one folder per draft.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DRAFTS", help="Folder of drafts: projects in subfolders, and files.")
+    ],
     library: Annotated[
         str | None, typer.Option("--library", metavar="PATH", help="Also recommend papers in this library.")
     ] = None,
@@ -191,14 +195,18 @@ def pipeline(
         list[Path] | None,
         typer.Option(metavar="PATH", help="Also run SCOPE's chain over what these papers cite; repeatable."),
     ] = None,
-    prefetch: Annotated[str, typer.Option(metavar="NAME", help="Prefetcher of SCOPE's chain.")] = "local-bm25",
+    prefetch: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Prefetcher of SCOPE's chain; local-bm25 by default.")
+    ] = None,
     ranker: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Reranker of SCOPE's chain; BM25 by default.")
     ] = None,
     variant: Annotated[
         str | None, typer.Option(metavar="V", help="Input variant of the reranker; that of its training by default.")
     ] = None,
-    k: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates to rerank; 2000 in SCOPE.")] = 100,
+    k: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Candidates to rerank: 100 by default, 2000 in SCOPE.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat SCOPE's evaluation of the complete pipeline (section 5.6) on your drafts.
@@ -210,13 +218,18 @@ def pipeline(
 
     from whycite.check.detector import load_detector
     from whycite.errors import UserError
-    from whycite.lab.scope.chain import load_chain
+    from whycite.lab.scope.candidates import DEFAULT_RECOMMENDER
+    from whycite.lab.scope.chain import CHAIN_DEPTH, load_chain
     from whycite.lab.scope.pipeline import as_dict, ask_nothing, drafts_in, run
     from whycite.models import load_encoder
     from whycite.models.cache import CachedEncoder
 
     if not bibliography and library is None:
         raise UserError("--no-bibliography requires --library")
+    if not papers and any(option is not None for option in (prefetch, ranker, variant, k)):
+        raise UserError(
+            "--prefetch, --ranker, --variant and --k belong to SCOPE's chain; give the papers it searches with --papers"
+        )
     opened = None
     if library is not None:
         from whycite.library import Library
@@ -224,24 +237,22 @@ def pipeline(
         opened = Library.open(library)
     errors = Console(stderr=True, highlight=False)
     drafts = drafts_in(folder)
-    if papers is None and (ranker is not None or variant is not None):
-        raise UserError(
-            "--ranker and --variant belong to SCOPE's chain; give the papers that it searches with --papers"
-        )
     pools = [(opened, bibliography)]
     if opened is not None and bibliography:
         pools += [(None, True), (opened, False)]
     detector, encoder = load_detector(), CachedEncoder(load_encoder())
+    chain = None
     with stage_progress(errors) as watch:
+        if papers:  # first, so that a mistake is told before minutes of measuring
+            chain = load_chain(papers, prefetch or DEFAULT_RECOMMENDER, ranker, variant, k or CHAIN_DEPTH, watch)
         outcomes = [
             run(drafts, detector, encoder, pool, threshold=threshold, bibliography=has_bibliography, watch=watch)
             for pool, has_bibliography in pools
         ]
-        if papers:
-            chain = load_chain(papers, prefetch, ranker, variant, k, watch)
+        if chain is not None:
             outcomes.append(run(drafts, detector, encoder, threshold=threshold, chain=chain, watch=watch))
     outcomes.append(ask_nothing(outcomes[0]))
-    for sentence in outcomes[0].unread:
+    for sentence in (*outcomes[0].unread, *(chain.unread if chain is not None else ())):
         errors.print(f"warning: {escape_markup(shorten_paths(sentence))}", soft_wrap=True)
     if as_json:
         print_json({**as_dict(outcomes[0]), "rows": [as_dict(outcome) for outcome in outcomes]})
@@ -253,7 +264,8 @@ def _show_pipeline(outcomes: Sequence[PipelineOutcome], console: Console) -> Non
     from rich import box
     from rich.table import Table
 
-    from whycite.lab.scope.pipeline import PUBLISHED, PUBLISHED_MS, as_dict
+    from whycite.lab.scope.chain import CHAIN_STAGES
+    from whycite.lab.scope.pipeline import PUBLISHED, PUBLISHED_MS, as_dict, milliseconds
 
     outcome = outcomes[0]
     figures = as_dict(outcome)
@@ -284,11 +296,13 @@ def _show_pipeline(outcomes: Sequence[PipelineOutcome], console: Console) -> Non
             )
     console.print()
     times = Table("Stage", "ms", title="Time by stage (SCOPE, section 5.6)", box=box.SIMPLE, title_justify="left")
-    for stage, value in figures["milliseconds"].items():
+    stages = {stage: value for row in reversed(outcomes) for stage, value in milliseconds(row).items()}
+    for stage, value in sorted(stages.items(), key=lambda pair: pair[0] in CHAIN_STAGES):
         times.add_row(f"{stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
     for stage, value in PUBLISHED_MS.items():
-        times.add_row(f"SCOPE: {stage}, {_STAGE_UNITS.get(stage, 'per worthy sentence')}", f"{value:,.1f}")
+        unit = "per section" if stage == "prefetcher" else _STAGE_UNITS.get(stage, "per worthy sentence")
+        times.add_row(f"SCOPE: {stage}, {unit}", f"{value:,.1f}")
     console.print(times)
 
 
-_STAGE_UNITS = {"extraction": "per sentence", "worthiness": "per paragraph", "prefetcher": "per section"}
+_STAGE_UNITS = {"extraction": "per sentence", "worthiness": "per paragraph"}

@@ -24,6 +24,7 @@ from whycite.lab.reproduce.tables import (
     mean_figure,
     published_tables,
 )
+from whycite.models import DEFAULT
 
 __all__ = ["FULL", "QUICK", "TABLES", "IlciterPlan", "choose_topics", "ilciter_tables"]
 
@@ -125,16 +126,18 @@ def _rankings(published: PublishedTable, outcomes: Sequence[Mapping[str, Any]]) 
         ComparedRow(row.group, row.name, None, tuple(row.figures[column] for column in published.columns), row.p)
         for row in by_topic.values()
     ]
+    notes = (
+        f"The mean is over claims that cite the best-supported papers ({_AUTHORS_CHOICE}), as the authors chose them; "
+        "random ones are harder.",
+        f"The card of {DEFAULT} names the articles that it and the weights of whycite have learned from.",
+    )
     return ComparedTable(
         published,
         (*means, *paper, *our_rows),
-        _conditions(outcomes),
+        {**_conditions(outcomes), "encoder": f"{DEFAULT}, trained on sentences that cite"},
         _OTHER_DATA,
         tested_against=conditional,
-        notes=(
-            f"The mean is over claims that cite the best-supported papers ({_AUTHORS_CHOICE}), as the authors chose "
-            "them; random ones are harder.",
-        ),
+        notes=notes,
     )
 
 

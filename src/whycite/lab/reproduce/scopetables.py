@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from math import sqrt
 from statistics import fmean, stdev
 from types import MappingProxyType
 from typing import Any
@@ -36,7 +37,7 @@ from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
 from whycite.structure import SectionOutline, dictionary, outline, support
 
-__all__ = ["TABLES", "scope_tables"]
+__all__ = ["TABLES", "scope_tables", "seed_figure"]
 
 TABLES = ("2", "3", "4", "5", "6", "7", "8", "9", "11", "13", "14")
 _PARAGRAPH_VARIANTS = ("ctx", "ctx-section-extra", "ctx-section-always", "ctx-section-first")
@@ -111,22 +112,23 @@ def _structure_table(bench: ScopeBench, published: PublishedTable) -> ComparedTa
     )
 
 
-def _seed_figure(values: Sequence[float]) -> Figure:
-    return Figure(fmean(values), stdev(values) if len(values) > 1 else None)
+def seed_figure(values: Sequence[float], spread: str) -> Figure:
+    """The mean over seeds, with the spread that the paper's table has."""
+    if len(values) < 2:
+        return Figure(fmean(values))
+    return Figure(fmean(values), stdev(values) / (sqrt(len(values)) if spread.startswith("standard error") else 1))
 
 
-def _worthiness_figures(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, Figure]:
+def _worthiness_figures(rows: Sequence[Mapping[str, Any]], published: PublishedTable) -> dict[str, Figure]:
     figures = {}
-    for column in columns:
+    for column in published.columns:
         kind, _, measure = column.rpartition(" ")
-        figures[column] = _seed_figure([row[kind][MEASURE_NAMES[measure]] for row in rows])
+        figures[column] = seed_figure([row[kind][MEASURE_NAMES[measure]] for row in rows], published.spread)
     return figures
 
 
 def _worthiness_rows(bench: ScopeBench, published: PublishedTable, variants: Sequence[str]) -> list[OurRow]:
-    return [
-        OurRow("", variant, _worthiness_figures(bench.worthiness(variant), published.columns)) for variant in variants
-    ]
+    return [OurRow("", variant, _worthiness_figures(bench.worthiness(variant), published)) for variant in variants]
 
 
 def _worthiness_conditions(bench: ScopeBench) -> dict[str, str]:
@@ -154,15 +156,10 @@ def _paragraph_table(bench: ScopeBench, published: PublishedTable) -> ComparedTa
     baselines = bench.baselines()
     rows = _worthiness_rows(bench, published, _PARAGRAPH_VARIANTS)
     rows += [
-        OurRow("", name, _worthiness_figures([row[method] for row in baselines], published.columns))
+        OurRow("", name, _worthiness_figures([row[method] for row in baselines], published))
         for method, name in _BASELINES.items()
     ]
-    notes = (
-        ("Ours has standard deviations in brackets, if there are several seeds.",) if published.number == "3" else ()
-    )
-    return ComparedTable(
-        published, compare_rows(published, rows), _worthiness_conditions(bench), _OTHER_MODELS, notes=notes
-    )
+    return ComparedTable(published, compare_rows(published, rows), _worthiness_conditions(bench), _OTHER_MODELS)
 
 
 def _sentence_table(bench: ScopeBench, published: PublishedTable) -> ComparedTable:
@@ -200,19 +197,29 @@ def _candidate_table(bench: ScopeBench, published: PublishedTable) -> ComparedTa
     return ComparedTable(
         published,
         compare_rows(published, rows),
-        _candidate_conditions(bench, figures),
+        _candidate_conditions(bench, published, figures),
         "other papers; R@k depends on the share of the pool that k papers are",
     )
 
 
-def _candidate_conditions(bench: ScopeBench, figures: Mapping[str, Any]) -> dict[str, str]:
-    pools = ", ".join(f"{part['papers']:,} by {part['by']}" for part in figures["learned"])
-    tested = max((row["asked"] for row in figures["sets"]), default=0)
+def _candidate_conditions(bench: ScopeBench, published: PublishedTable, figures: Mapping[str, Any]) -> dict[str, str]:
+    units = ("paper", "section") if published.number == "5" else ("section",)
+    pools = ", ".join(f"{part['papers']:,} by {part['by']}" for part in figures["learned"] if part["by"] in units)
+    tested = ", ".join(f"{_asked(figures['sets'], unit)} by {unit}" for unit in units)
+    data = f"{figures['documents']:,} papers, the newest {figures['held_out']:,} held out; sets tested: {tested}"
+    if published.number == "11":
+        later = _asked(figures["later"], "section")
+        data += f" (old); new: trained on the older half of those held out, too, {later} sets of the newer half tested"
     return {
-        "data": f"{figures['documents']:,} papers, the newest {figures['held_out']:,} held out; {tested:,} sets tested",
+        "data": data,
         "pool": f"papers that at least {bench.plan.floor} of the others cite ({pools})",
         "k": f"{bench.plan.k:,}",
     }
+
+
+def _asked(rows: Sequence[Mapping[str, Any]], unit: str) -> str:
+    """How many sets were tested, whatever share of them was hidden."""
+    return f"{max(row['asked'] for row in rows if row['by'] == unit):,}"
 
 
 def _rerank_conditions(bench: ScopeBench, figures: Mapping[str, Any]) -> dict[str, str]:
@@ -223,9 +230,13 @@ def _rerank_conditions(bench: ScopeBench, figures: Mapping[str, Any]) -> dict[st
         "pool": f"{figures['papers']:,} papers that at least {plan.floor} of the others cite",
         "k": f"{plan.rerank_k:,}",
         "claims": f"{figures['contexts']:,}",
-        "training": f"a reranker a variant, on {plan.rankers:,} sentences, {count(plan.ranker_epochs, 'epoch')}, "
-        f"{plan.negatives} negatives, {plan.longest} tokens",
+        "training": f"a reranker a variant, {count(plan.ranker_epochs, 'epoch')}, {_ranker_training(plan)}",
     }
+
+
+def _ranker_training(plan: ScopePlan) -> str:
+    negatives = f"{plan.negatives} negatives of BM25's best 2,000"
+    return f"{plan.rankers:,} sentences, {negatives}, {plan.longest} tokens, rate {plan.ranker_rate:g}"
 
 
 _OTHER_RANKER = "other papers, another base in place of SciBERT, and other numbers of candidates"
@@ -252,7 +263,7 @@ def _prefetch_table(bench: ScopeBench, published: PublishedTable) -> ComparedTab
     figures = bench.reranking()
     cells: dict[tuple[str, str], dict[str, Figure]] = {}
     for row in figures["real"]:
-        group = "" if row["drop"] is None else f"d={row['drop']:g}"
+        group = "any d" if row["drop"] is None else f"d={row['drop']:g}"
         reranker = {f"{RANKER_NAME}-paragraph": f"{RANKER_NAME}-paragraph", _LEXICAL_BEST: f"{LEXICAL_NAME}-paragraph"}
         name = reranker.get(row["reranker"])
         if name is not None:
@@ -281,6 +292,7 @@ def _epoch_table(bench: ScopeBench, published: PublishedTable) -> ComparedTable:
             "pool": f"papers that older ones cite (at least {bench.plan.floor})",
             "k": f"the true papers and {max(bench.plan.rerank_k, bench.plan.negatives):,} others of BM25's best 2,000",
             "claims": f"at most {bench.plan.claims:,}",
+            "training": _ranker_training(bench.plan),
         },
         _OTHER_RANKER,
     )

@@ -107,6 +107,7 @@ class ComparedTable:
     not_comparable: str  # why the figures of both must not be compared, or ""
     tested_against: str = ""  # the row that p values are against
     notes: tuple[str, ...] = ()
+    our_spread: str = ""  # what stands in our brackets where the paper has none
 
     @property
     def number(self) -> str:
@@ -114,10 +115,11 @@ class ComparedTable:
         return self.published.number
 
     @property
-    def has_spread(self) -> bool:
-        """Whether any figure comes with an error or deviation."""
+    def spread(self) -> str:
+        """What stands in brackets, or "" if no figure has an error or deviation."""
         figures = (figure for row in self.rows for part in (row.paper, row.ours) for figure in part or ())
-        return any(figure is not None and figure.spread is not None for figure in figures)
+        shown = any(figure is not None and figure.spread is not None for figure in figures)
+        return (self.published.spread or self.our_spread) if shown else ""
 
 
 @cache
@@ -147,14 +149,15 @@ def _figure(value: float | list[float]) -> Figure:
 
 
 def compare_rows(published: PublishedTable, our_rows: Sequence[OurRow]) -> tuple[ComparedRow, ...]:
-    """The rows of the paper in its order with ours beside them, then those that only we have."""
+    """The rows of the paper in its order with ours beside them; those that only we have end their group."""
     measured = {(row.group, row.name): row for row in our_rows}
+    groups = [*dict.fromkeys([*(group for group, _, _ in published.rows), *(row.group for row in our_rows)])]
     rows = []
     for group, name, figures in published.rows:
         row = measured.pop((group, name), None)
         rows.append(_compared(group, name, figures, row, published.columns))
     rows += [_compared(row.group, row.name, None, row, published.columns) for row in measured.values()]
-    return tuple(rows)
+    return tuple(sorted(rows, key=lambda row: groups.index(row.group)))
 
 
 def _compared(group: str, name: str, paper: Figures | None, row: OurRow | None, columns: Sequence[str]) -> ComparedRow:
@@ -180,7 +183,7 @@ def as_dict(table: ComparedTable) -> dict[str, Any]:
         "conditions": {"paper": dict(published.conditions), "ours": dict(table.conditions)},
         "comparable": not table.not_comparable,
         "not_comparable": table.not_comparable,
-        "spread": published.spread,
+        "spread": table.spread,
         "tested_against": table.tested_against,
         "rows": [
             {
@@ -259,8 +262,8 @@ def lines(table: ComparedTable) -> Iterator[list[str]]:
 def remarks(table: ComparedTable) -> list[str]:
     """What must be known to read the table, one sentence each."""
     sentences = [f"Not comparable: {table.not_comparable}."] if table.not_comparable else []
-    if table.has_spread and table.published.spread:
-        sentences.append(f"In brackets: {table.published.spread}.")
+    if table.spread:
+        sentences.append(f"In brackets: {table.spread}.")
     if table.tested_against:
         sentences.append(f"p: paired t-test over the same claims, against {table.tested_against}.")
     return [*sentences, *table.notes, *dict.fromkeys(f"{row.name}: {row.note}." for row in table.rows if row.note)]
@@ -314,18 +317,18 @@ def column_figures(table: ComparedTable, figures: Figures | None, column: str) -
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #8a8f98; --ours: #2f6fd0; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; font-size: .9em; }
-th, td { padding: .15rem .6rem; text-align: right; vertical-align: top; }
+th, td { padding: .15rem .45rem; text-align: right; vertical-align: top; }
 th:nth-child(-n+3), td:nth-child(-n+3), .conditions td, .conditions th { text-align: left; }
 thead th { border-bottom: 1px solid currentColor; }
 tr.ours td:nth-child(n+3) { font-weight: 600; color: var(--ours); }
 .warning { border-left: 3px solid #c77700; padding-left: .7rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .wide td { white-space: nowrap; }
 svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
 .paper-bar { fill: var(--paper); } .our-bar { fill: var(--ours); }
 """
-_BAR, _GAP, _NAMES, _WIDTH, _VALUES = 11, 8, 330, 420, 70
+_BAR, _GAP, _NAMES, _WIDTH, _VALUES = 11, 8, 330, 420, 100
 
 
 def html(title: str, introduction: str, tables: Sequence[ComparedTable]) -> str:

@@ -62,6 +62,7 @@ _DOCUMENT_MODELS: Mapping[str, str] = MappingProxyType(
     {"base": "document", "inter-sentence attention": "document-attention"}
 )
 _GOLD = "marked by annotators"
+_SPREAD = "standard deviation of ours over seeds"
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 Parts = Mapping[str, Sequence[SentenceComparison]]
@@ -224,7 +225,11 @@ class _ThesisBench:
     def conditions(self) -> dict[str, str]:
         """What holds for all models."""
         seeds = count(len(self.seeds), "seed")
-        return {"pool": "two sentences", "k": "1", "training": f"at most {self.plan.epochs} epochs, {seeds}"}
+        return {
+            "pool": "two sentences",
+            "k": "1",
+            "training": f"the same loss and sizes; at most {self.plan.epochs} epochs, {seeds}",
+        }
 
 
 def _annotation_table(labelled: VotedTasks, name: str, bench: _ThesisBench) -> ComparedTable:
@@ -291,6 +296,7 @@ def _pair_table(labelled: VotedTasks, name: str, bench: _ThesisBench, seed: int)
             "The column rnn has an LSTM (5.3.1), bidirectional one that reads both ways, attention bidirectional "
             "attention flow.",
         ),
+        our_spread=_SPREAD,
     )
 
 
@@ -327,6 +333,7 @@ def _document_table(cases: Sequence[PassageCase], name: str, bench: _ThesisBench
             "The weights of the attention are multiplied by the number of sentences: as published, they sum to 1 over "
             "the document, which scales every state down to almost nothing.",
         ),
+        our_spread=_SPREAD,
     )
 
 
@@ -355,4 +362,5 @@ def _other_domain_table(
         {"data": f"{name}: {len(cases):,} claims", **bench.conditions},
         "the thesis's argument data are not at hand: claims and abstracts stand for the other domain",
         notes=(f"{simulated.origin}.", "They are simulated here whatever votes the other tables have."),
+        our_spread=_SPREAD,
     )

@@ -35,6 +35,7 @@ __all__ = [
     "RecommenderFactory",
     "SetUnit",
     "check_pool_size",
+    "check_recommender",
     "cited_sets",
     "gather_citations",
     "load_recommender",
@@ -336,11 +337,16 @@ def recommender_names() -> list[str]:
 
 def load_recommender(name: str, lessons: Lessons) -> Recommender:
     """Load a recommender by name; only now are the packages it needs imported."""
-    entries = _entries()
-    if name not in entries:
-        raise UserError(f"unknown recommender '{name}'; choose one of: {', '.join(sorted(entries))}")
-    make: RecommenderFactory = entries[name].load()
+    check_recommender(name)
+    make: RecommenderFactory = _entries()[name].load()
     return make(name, lessons)
+
+
+def check_recommender(name: str) -> None:
+    """Fail early, before any data is read, if there is no recommender of that name."""
+    names = recommender_names()
+    if name not in names:
+        raise UserError(f"unknown recommender '{name}'; choose one of: {', '.join(names)}")
 
 
 def _entries() -> dict[str, EntryPoint]:

@@ -26,6 +26,7 @@ from whycite.lab.scope.candidates import (
     DraftPart,
     Lessons,
     Recommender,
+    check_recommender,
     cited_sets,
     load_recommender,
 )
@@ -38,6 +39,8 @@ from whycite.models.pairs import load_ranker
 from whycite.text.tokens import terms
 
 __all__ = [
+    "CHAIN_DEPTH",
+    "CHAIN_STAGES",
     "ChainProposer",
     "MatchedReference",
     "ReferenceMatcher",
@@ -46,6 +49,8 @@ __all__ = [
     "open_chain",
 ]
 
+CHAIN_STAGES = ("prefetcher", "reranker")
+CHAIN_DEPTH = 100  # candidates to rerank; 2,000 in SCOPE
 Certainty = Literal["identifier", "title", "guess"]
 
 
@@ -86,9 +91,16 @@ class ScopeChain:
     """A prefetcher and a reranker over the papers of a pool."""
 
     def __init__(
-        self, papers: Mapping[str, CandidatePaper], prefetcher: Recommender, reranker: Reranker, k: int
+        self,
+        papers: Mapping[str, CandidatePaper],
+        prefetcher: Recommender,
+        reranker: Reranker,
+        k: int,
+        unread: Sequence[str] = (),
     ) -> None:
+        """A message for each file that could not be read is in `unread`."""
         self.name = f"{prefetcher.name} and {reranker.name}, {k:,} of {len(papers):,} papers"
+        self.unread = tuple(unread)
         self._papers, self._prefetcher, self._reranker, self._k = papers, prefetcher, reranker, k
         self._matcher = ReferenceMatcher(papers)
 
@@ -106,7 +118,7 @@ class ScopeChain:
     ) -> tuple[dict[int, list[str]], dict[str, float]]:
         """The n best papers for sentences, as if they cited nothing, and the seconds of each stage."""
         places = _claim_places(document)
-        seconds = {"prefetcher": 0.0, "reranker": 0.0}
+        seconds = dict.fromkeys(CHAIN_STAGES, 0.0)
         proposals: dict[int, list[str]] = {}
         for index in sentences:
             start = time.perf_counter()
@@ -168,23 +180,21 @@ def load_chain(
     prefetch: str = DEFAULT_RECOMMENDER,
     ranker: Path | None = None,
     variant: str | None = None,
-    k: int = 100,
+    k: int = CHAIN_DEPTH,
     watch: Watch = lambda stage, count, total: None,
 ) -> ScopeChain:
     """SCOPE's chain over what papers cite; without a ranker, BM25 over sentence and paragraph orders the candidates."""
-    corpus, _ = read_citing_corpus(papers, None, watch)
+    check_recommender(prefetch)  # before papers are read, which may take minutes
+    chosen = ranker_variant(variant) if variant else (trained_variant(ranker) if ranker else None)
+    chosen = chosen or ranker_variant("paragraph")
+    trained = RankerReranker(load_ranker(ranker), chosen, room_of(ranker), ranker.name) if ranker else None
+    corpus, unread = read_citing_corpus(papers, None, watch)
     if not corpus.papers:
         raise UserError(f"{papers[0]}: no paper cites another one, so there is no pool to search")
     watch(f"training {prefetch}", 0, None)
     prefetcher = load_recommender(prefetch, Lessons(cited_sets(corpus.documents, "section"), corpus.papers))
-    chosen = ranker_variant(variant) if variant else (trained_variant(ranker) if ranker else None)
-    chosen = chosen or ranker_variant("paragraph")
-    reranker: Reranker = (
-        Bm25Reranker(corpus.papers.values(), chosen, masked=False)
-        if ranker is None
-        else RankerReranker(load_ranker(ranker), chosen, room_of(ranker), ranker.name)
-    )
-    return ScopeChain(corpus.papers, prefetcher, reranker, k)
+    reranker: Reranker = trained or Bm25Reranker(corpus.papers.values(), chosen, masked=False)
+    return ScopeChain(corpus.papers, prefetcher, reranker, k, unread)
 
 
 class ChainProposer:
@@ -200,7 +210,7 @@ class ChainProposer:
         self._keys = CitationKeys(
             document.references, [key for sentence in document.sentences for key in sentence.cited_keys]
         )
-        self.seconds = {"prefetcher": 0.0, "reranker": 0.0}
+        self.seconds = dict.fromkeys(CHAIN_STAGES, 0.0)
         """The time each stage took so far."""
 
     def propose(

@@ -23,11 +23,11 @@ from whycite.lab.scope.candidates import (
     Lessons,
     Recommender,
     SetUnit,
+    check_recommender,
     cited_sets,
     gather_citations,
     load_recommender,
     pool_of,
-    recommender_names,
 )
 from whycite.lab.scope.inputvariants import ClaimPlace, claim_input, ranker_variant
 
@@ -130,9 +130,8 @@ def split(
 
 def check_recommenders(names: Sequence[str], drops: Sequence[float]) -> None:
     """Raise an error unless all recommenders are installed and all shares are possible."""
-    installed_names = recommender_names()
-    if unknown := [name for name in names if name not in installed_names]:
-        raise UserError(f"unknown recommender '{unknown[0]}'; choose one of: {', '.join(installed_names)}")
+    for name in names:
+        check_recommender(name)
     for drop in drops:
         _check_share(drop)
 
