@@ -76,7 +76,7 @@ def _spread(reference: Reference, format: str) -> Reference:
     def apart(names: tuple[str, ...]) -> tuple[str, ...]:
         if format != "bibtex":
             return names
-        pattern = re.compile(r"(?<=[^A-Z,], )[A-Z]{2,3}$")
+        pattern = re.compile(r"(?<=[^A-Z,], )[A-Z]{1,3}$")
         return tuple(pattern.sub(lambda initials: " ".join(f"{letter}." for letter in initials[0]), n) for n in names)
 
     publication = replace(reference.publication, editors=apart(reference.publication.editors))

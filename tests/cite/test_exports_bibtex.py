@@ -39,7 +39,7 @@ def back(*papers: Paper) -> list[Reference]:
         ("Turney, S G", "Turney, S G"),
         ("Li, Bo", "Li, Bo"),
         ("WANG, LI", "WANG, LI"),
-        ("Lee, K", "Lee, K"),
+        ("Lee, K", "Lee, K."),
     ],
 )
 def test_initials_stand_apart_since_styles_keep_the_first_letter_of_each(name: str, written: str) -> None:

@@ -151,6 +151,25 @@ def test_bibtex_reads_back(run: Run, library: Path, tmp_path: Path) -> None:
     assert document.references[0].authors == ("Kaiser, Walter",)
 
 
+@pytest.mark.parametrize("format", ["bibtex", "csl", "ris"])
+def test_entries_that_fit_badly_come_with_a_warning(run: Run, library: Path, format: str) -> None:
+    assert not run("cite", CLAIM, "--library", library, "--format", format).stderr
+    result = run("cite", "Concrete gains strength for weeks after casting.", "--library", library, "--format", format)
+    warning = "warning: no paper in your library is a clear match for this claim. The closest ones follow."
+    assert " ".join(result.stderr.split()) == warning
+    assert result.stdout
+
+
+def test_a_cited_paper_that_is_unknown_is_told(run: Run, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "claims.jsonl").write_text(json.dumps({"id": 1, "text": CLAIM}), "utf-8")
+    known = run("cite", CLAIM, "--library", library, "--cited", "title:busy bees need rest too|1988|kaiser")
+    assert not known.stderr
+    for claim in ([CLAIM], ["--batch", tmp_path / "claims.jsonl"]):
+        result = run("cite", *claim, "--library", library, "--cited", "kaiser1988")
+        assert "--cited kaiser1988: no paper in your library has this key" in " ".join(result.stderr.split())
+        assert result.exit_code == 0
+
+
 def test_a_trec_run_reads_back(run: Run, library: Path, tmp_path: Path) -> None:
     (tmp_path / "run").write_text(run("cite", CLAIM, "--library", library, "--format", "trec").stdout, "utf-8")
     found = _recommendations(run("cite", CLAIM, "--library", library, "--json"))

@@ -85,6 +85,25 @@ def test_fix_shows_a_diff_and_writes_only_when_asked(run: Run, project: Path) ->
     assert "Nothing to mend" in run("references", "refs.bib", "--fix", "--yes").stdout
 
 
+def test_fix_tells_what_is_left_and_fails_on_it(run: Run, project: Path) -> None:
+    (project / "refs.bib").write_text("@article{a, title = {Bees}, year = 2150, doi = {doi:10.1000/x}}\n", "utf-8")
+    result = run("references", "refs.bib", "--fix", "--yes", "--fail-on", "error")
+    left = "Left for you: 1 error, 2 warnings; whycite references refs.bib lists them."
+    assert result.stdout.endswith(f"Mended 1 problem in 1 file.\n{left}\n")
+    assert result.exit_code == 1
+    (project / "refs.bib").write_text("@misc{a, title = {Bees}, doi = {doi:10.1000/x}}\n", "utf-8")
+    result = run("references", "refs.bib", "--fix", "--yes", "--fail-on", "note")
+    assert "Left" not in result.stdout
+    assert result.exit_code == 0  # the note is mended
+
+
+def test_references_that_no_record_confirms_are_named(run: Run, project: Path, library: Path) -> None:
+    shown = run("references", "draft.tex", "--library", library).stdout
+    assert "2 references are confirmed by no record: kaiser, unused" in shown
+    assert shown.endswith("Look up what no record confirms with --online.\n")
+    assert "by no record" not in run("references", "draft.tex", "--no-library").stdout
+
+
 def test_fix_adds_the_doi_that_the_library_knows(run: Run, project: Path, library: Path) -> None:
     entry = "@article{v, title = {Attention Is All You Need}, author = {Vaswani, A.}, journal = {X}, year = 2017}\n"
     (project / "refs.bib").write_text(entry, "utf-8")

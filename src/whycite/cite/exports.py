@@ -68,7 +68,7 @@ _BELOW_DOCTOR = re.compile(
     r"master|m\.?\s?sc|magister|diplom|bachelor|licen[ct]|m\.?\s?phil|undergraduate", re.IGNORECASE
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_JOINED_INITIALS = re.compile(r"(?P<family>[^,]*[^\W\d_A-Z][^,]*), (?P<initials>[A-Z]{2,3})")
+_JOINED_INITIALS = re.compile(r"(?P<family>[^,]*[^\W\d_A-Z][^,]*), (?P<initials>[A-Z]{1,3})")
 _SUFFIXED = re.compile(r"(?P<family>[^,]+), (?P<given>[^,]+) (?P<suffix>Jr\.?|Sr\.?|II|III|IV|2nd|3rd)", re.IGNORECASE)
 _UNSAFE_IN_ADDRESS = re.compile(r"[{}\\^\s]")
 _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
@@ -233,7 +233,7 @@ def _person(name: str) -> str:
         return f"{{{written}}}"
     if suffixed := _SUFFIXED.fullmatch(written):
         return f"{suffixed['family']}, {suffixed['suffix']}, {suffixed['given']}"
-    if joined := _JOINED_INITIALS.fullmatch(written):  # of which styles that shorten given names keep only the first
+    if joined := _JOINED_INITIALS.fullmatch(written):  # styles print "Lee, K" without a stop, of "RC" only R
         return f"{joined['family']}, {' '.join(f'{initial}.' for initial in joined['initials'])}"
     people = parse_people(written)
     if people == (name,) and ("," in name or " " not in name):

@@ -39,6 +39,9 @@ class CiteFormat(StrEnum):
     ris = "ris"
 
 
+_ENTRIES = (CiteFormat.bibtex, CiteFormat.csl, CiteFormat.ris)  # for a bibliography
+
+
 def cite(
     words: Annotated[
         list[str] | None,
@@ -54,7 +57,8 @@ def cite(
     ] = None,
     title: Annotated[str, typer.Option(help="Title of your draft.")] = "",
     cited: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Paper your draft already cites; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Key of a paper your draft already cites, as in --json; repeatable."),
     ] = None,
     include_retracted: Annotated[
         bool, typer.Option("--include-retracted", help="Also show retracted papers, marked as such.")
@@ -99,14 +103,25 @@ def cite(
         raise UserError(f"--how-cited cannot be used with --format {output_format.value}; use text or json")
     if batch is not None:
         opened = Library.open(library)
+        _warn_of_unknown(cited or (), opened)
         answerer = _Answerer(opened, load_method(method, opened), n, how_cited)
         _answer_batch(batch, context, answerer, output_format, explain)
         return
     text = decode(sys.stdin.buffer.read())[0].lstrip("\ufeff") if claim == "-" else claim
     parsed_claim = _make_claim(text, **context)
     opened = Library.open(library)
+    _warn_of_unknown(parsed_claim.cited, opened)
     answerer = _Answerer(opened, load_method(method, opened), n, how_cited)
     _print_answer(answerer.recommend(parsed_claim), parsed_claim, answerer, output_format, explain)
+
+
+def _warn_of_unknown(keys: Sequence[str], library: Library) -> None:
+    """Say which papers that a draft cites the library does not know, since they change nothing."""
+    numbers = {key: library.paper_id(key) for key in keys}
+    known = library.papers([*numbers.values()])
+    for key in (key for key, number in numbers.items() if number not in known):
+        warning = f"warning: --cited {key}: no paper in your library has this key; keys look like doi:10.1000/x"
+        say(_error_console(), warning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +150,12 @@ def _print_answer(
     from rich.console import Console
 
     from whycite.cite.exports import as_bibtex, as_csl, as_ris
-    from whycite.cite.recommendations import answer_fits, answer_json
+    from whycite.cite.fit import nothing_fits
+    from whycite.cite.recommendations import NOTHING_FITS, answer_fits, answer_json
     from whycite.cli import results
 
+    if format in _ENTRIES and answer and nothing_fits(answer_fits(answer)):
+        say(_error_console(), f"warning: {NOTHING_FITS[0].lower()}{NOTHING_FITS[1:-1]} follow.")
     if format is CiteFormat.json:
         print_json({"text": claim.text, **answer_json(answer, explain), "state": answerer.library.state})
     elif format is CiteFormat.trec:

@@ -94,10 +94,14 @@ def references(
         knowledge = _ask_services(cited, knowledge, settings_for(Path(path)).contact)
     report = check_bibliography(bibliography, knowledge)
     if fix:
-        _fix(bibliography, report, yes)
-        return
-    _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
-    if not online and out in (None, "-") and not as_json and format in (None, ReferencesFormat.text):
+        if _fix(bibliography, report, yes):
+            known = dict(zip((entry.key for entry in bibliography.entries), knowledge, strict=True))
+            bibliography = load_bibliography(path)
+            report = check_bibliography(bibliography, [known[entry.key] for entry in bibliography.entries])
+        _tell_what_is_left(report, path)
+    else:
+        _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
+    if not (online or fix) and out in (None, "-") and not as_json and format in (None, ReferencesFormat.text):
         _explain_unknown(report)
     if fail_on and _fails(report, fail_on):
         raise typer.Exit(1)
@@ -183,7 +187,7 @@ def _write(report: ReferenceReport, format: ReferencesFormat, out: str | None) -
 
 
 def _explain_unknown(report: ReferenceReport) -> None:
-    """Say what to do about references that nothing was compared with, where every one is such."""
+    """Say what to do about references that no record confirms."""
     from rich.console import Console
 
     if report.references and report.verdicts()["unknown"] == len(report.references):
@@ -192,6 +196,8 @@ def _explain_unknown(report: ReferenceReport) -> None:
             "Nothing was compared with a record, since none is known here. Add papers to your library, or look the "
             "references up with --online.",
         )
+    elif _without_record(report):
+        say(Console(highlight=False), "Look up what no record confirms with --online.")
 
 
 def _plain_text(report: ReferenceReport) -> str:
@@ -214,7 +220,7 @@ def show_references(report: ReferenceReport, console: Console) -> None:
         problems = [problem for problem in reference.problems if problem.rule not in _SUMMED_UP]
         if problems:
             _show_reference(reference, problems, console)
-    summaries = [_summed_up(report, rule) for rule in _SUMMED_UP]
+    summaries = [*(_summed_up(report, rule) for rule in _SUMMED_UP), _without_record(report)]
     for summary in filter(None, summaries):
         say(console, Text(printable(summary), style="dim"))
     if any(summaries):
@@ -227,8 +233,21 @@ def _summed_up(report: ReferenceReport, rule: str) -> str:
     keys = [reference.entry.key for reference in report.references if rule in {p.rule for p in reference.problems}]
     singular, plural = _SUMMED_UP[rule]
     summary = singular if len(keys) == 1 else plural.format(number=f"{len(keys):,}")
-    names = ", ".join(keys[:_MAX_KEYS]) + (" …" if len(keys) > _MAX_KEYS else "")
-    return f"{summary}: {names}" if keys else ""
+    return f"{summary}: {_names(keys)}" if keys else ""
+
+
+def _names(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:_MAX_KEYS]) + (" …" if len(keys) > _MAX_KEYS else "")
+
+
+def _without_record(report: ReferenceReport) -> str:
+    """Which references no record confirms; "" if that is none of them, or no record of any was found."""
+    entries = [reference for reference in report.references if reference.entry.reference.title]
+    keys = [reference.entry.key for reference in entries if reference.verdict == "unknown"]
+    if not keys or not any(reference.sources for reference in entries):
+        return ""
+    verb = "is" if len(keys) == 1 else "are"
+    return f"{count(len(keys), 'reference')} {verb} confirmed by no record: {_names(keys)}"
 
 
 def _show_reference(reference: CheckedReference, problems: list[ReferenceProblem], console: Console) -> None:
@@ -264,7 +283,8 @@ def _summary(report: ReferenceReport) -> str:
     return f"{report.path}: {count(len(report.references), 'reference')}: {', '.join(parts)}; {', '.join(problems)}."
 
 
-def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None:
+def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> bool:
+    """Mend what is certain, after showing it; whether anything was written."""
     from rich.console import Console
     from rich.text import Text
 
@@ -283,12 +303,23 @@ def _fix(bibliography: Bibliography, report: ReferenceReport, yes: bool) -> None
         say(console, Text(printable(shorten_paths(f"not mended: {refusal}")), style="yellow"))
     if not fixed:
         say(console, "Nothing to mend that is certain.")
-        return
+        return False
     if not yes and not confirm_changes(console):
         say(console, "Nothing was written.")
-        return
+        return False
     apply_changes(changes)
     say(console, f"Mended {count(len(fixed), 'problem')} in {count(len(changes), 'file')}.")
+    return True
+
+
+def _tell_what_is_left(report: ReferenceReport, path: str) -> None:
+    """Say how many problems are for a person to mend."""
+    from rich.console import Console
+
+    left = [count(number, level.value) for level in Seriousness if (number := report.count(level.value))]
+    if left:
+        where = printable(shorten_paths(f"whycite references {path} lists them"))
+        say(Console(highlight=False), f"Left for you: {', '.join(left)}; {where}.")
 
 
 retractions = CommandGroup(no_args_is_help=True)

@@ -110,8 +110,8 @@ def test_a_note_goes_on_in_the_next_column(read_bytes: Read) -> None:
     paper.put(326, 106, "This is another note.", 8)
     (document,) = read_bytes(READER, paper.data(), "paper.pdf")
     assert sentences(document, "footnote") == [
-        "¹The symbol will always show the position of the pronoun that was left out.",
-        "²This is another note.",
+        "The symbol will always show the position of the pronoun that was left out.",
+        "This is another note.",
     ]
 
 
@@ -125,7 +125,7 @@ def test_small_print_over_a_note_is_no_text_but_a_quotation_over_a_rule_is(read_
         paper.put(78, 88, "See the page of the project.", 8)
         (document,) = read_bytes(READER, paper.data(), "paper.pdf")
         assert any("Licensed to everybody" in text for text in sentences(document)) is ruled
-        assert "¹See the page of the project." in sentences(document, "footnote")
+        assert "See the page of the project." in sentences(document, "footnote")
 
 
 def test_notes_beside_a_reference_list_are_found(read_bytes: Read) -> None:
@@ -139,7 +139,7 @@ def test_notes_beside_a_reference_list_are_found(read_bytes: Read) -> None:
     for number in range(1, 13):
         y = paper.column(320, y, [f"[{number}] A. Author. A paper on subject {number}. In", "Journal of Tests, 2001."])
     (document,) = read_bytes(READER, paper.data(), "paper.pdf")
-    assert sentences(document, "footnote") == ["¹Only a note, and no entry of the list."]
+    assert sentences(document, "footnote") == ["Only a note, and no entry of the list."]
     assert len(document.references) == 12
 
 

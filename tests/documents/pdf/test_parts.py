@@ -28,6 +28,7 @@ TEXT = [
         ("statis", "tical", False),
         ("part-of", "speech", True),
         ("state-of-the", "art", True),
+        ("rule", "of-thumb", True),
         ("non", "linear", True),
         ("predicate", "argument", True),  # two words of the document that it never writes as one
         ("how", "ever", False),

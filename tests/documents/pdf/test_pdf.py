@@ -205,7 +205,7 @@ def test_headings_captions_footnotes_tables_and_formulas_stay_apart(read_bytes: 
     (document,) = read_bytes(READER, paper.data(), "paper.pdf")
     headings = [(section.heading, section.level) for section in document.sections]
     assert headings == [("1 Introduction", 1), ("2 Methods", 1), ("2.1 Participants", 2)]
-    assert sentences(document, "footnote") == ["¹The code of this paper can be had from the authors."]
+    assert sentences(document, "footnote") == ["The code of this paper can be had from the authors."]
     assert sentences(document, "caption")[0] == "Table 1: Scores of three systems on the test set."
     assert "Alpha 12.5 0.31" in sentences(document, "table")
     said = sentences(document)

@@ -38,6 +38,7 @@ _DATE = re.compile(
 _ACRONYM = re.compile(r"\[[A-Z][A-Za-z&.-]{1,15}\]$")  # "World Health Organization [WHO], 2015"
 _LOCATED = re.compile(
     r"\s?[,:;]\s?(?:pp?\.|pages?|ch\.|chap|chapters?|secs?\.|sect|sections?|§|figs?\.|tab\.|eqs?\.|vol\.)[^()\[\];\n]{1,40}"
+    r"|:\s?\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?!\w)"
 )
 _YEAR_JOINT = re.compile(r"\s?(?:[,;]\s?(?:and|&)?|and|&)\s?")
 _NOT_NAMES = _WORDS["not_names"]
@@ -212,10 +213,11 @@ def _last_author(tokens: Sequence[AuthorToken]) -> int:
 
 
 def _marker_end(text: str, gap: int, date: re.Match[str]) -> int:
-    """The end of a citation, with the closing bracket if that contains only date and page: "Smith (2010, p. 3)"."""
+    """The end of a citation with its page, and the bracket if that contains no more: "Smith (2010, p. 3)"."""
     closes = {"(": ")", "[": "]"}.get(text[gap : date.start()].rstrip()[-1:], "")
-    located = _LOCATED.match(text, date.end()) if closes else None
-    end = located.end() if located and text.startswith(closes, located.end()) else date.end()
+    located = _LOCATED.match(text, date.end())
+    # "(Smith, 2010, p. 3; Lee, 2011)": the page ends with the bracket or where another citation begins.
+    end = located.end() if located and text.startswith(closes or (")", "]", ";"), located.end()) else date.end()
     return end + bool(closes and text.startswith(closes, end))
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "LEADER",
     "begins_footnote",
     "drop_line_numbers",
+    "footnote_mark",
     "mark_contents",
     "mark_footnotes",
     "mark_furniture",
@@ -193,12 +194,18 @@ _MAX_NOTE_SIZE = 0.94  # of the body size; larger lines are footnotes only if th
 _MAX_TIGHT_SIZE = 1.04  # of the body size; larger lines are not footnotes even then
 _SAME_SIZE = 0.05  # share by which sizes of lines in the same type differ
 _MAX_SMALL_PRINT = 0.88  # of the body size; larger lines without a mark may be text
-_FOOTNOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?(?![\d.,)%])\S")
+_FOOTNOTE_MARK = re.compile(r"((?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?)(?![\d.,)%])\S")
 
 
 def begins_footnote(line: PdfLine) -> bool:
     """Whether a line begins with the mark of a footnote."""
-    return bool(_FOOTNOTE_MARK.match(line.text)) and (
+    return bool(footnote_mark(line))
+
+
+def footnote_mark(line: PdfLine) -> str:
+    """The mark of a footnote that a line begins with, and the space after it; "" if there is none."""
+    match = _FOOTNOTE_MARK.match(line.text)
+    is_mark = match and (
         not line.text[0].isdigit()
         or line.runs[0].size < _MAX_MARK_SIZE * line.size
         or line.runs[0].y > line.y + _MIN_MARK_RISE * line.size
@@ -206,6 +213,7 @@ def begins_footnote(line: PdfLine) -> bool:
         or "http" in line.text[:9]
         or "www." in line.text[:7]
     )
+    return match[1] if match and is_mark else ""
 
 
 def mark_footnotes(lines: Sequence[PdfLine], rules: Sequence[Box], body: BodyMeasures, list_start: int) -> None:

@@ -13,7 +13,7 @@ from whycite.documents.markers import split_references
 from whycite.documents.pdf.frontmatter import abstract_mark
 from whycite.documents.pdf.headings import PdfHeading, begins_appendix, is_reference_heading
 from whycite.documents.pdf.layout import BodyMeasures
-from whycite.documents.pdf.margins import begins_footnote
+from whycite.documents.pdf.margins import begins_footnote, footnote_mark
 from whycite.documents.pdf.textflow import PdfText, Vocabulary, same_paragraph
 from whycite.documents.pdf.textlines import PdfLine
 from whycite.text.language import reads_as_prose
@@ -138,6 +138,8 @@ class BlockAssembler:
             for line in lines:
                 self._note[0].add(line)
             return
+        if role == "footnote" and (mark := footnote_mark(lines[0])):
+            lines = [_without_start(lines[0], len(mark)), *lines[1:]]  # a claim does not begin with it
         text = PdfText(self.vocabulary)
         for line in lines:
             if role == "table":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from whycite.documents.pdf.layout import BodyMeasures
 from whycite.documents.pdf.textlines import PdfLine, TextRun
-from whycite.text.wordlists import load_word_lists
+from whycite.text.wordlists import FUNCTION_WORDS, load_word_lists
 
 __all__ = ["PdfText", "Piece", "Vocabulary", "same_paragraph"]
 
@@ -49,6 +49,8 @@ class Vocabulary:
         if not stem or not ending or not stem[-1].isalpha() or not ending[0].isalpha():
             return True  # "10-fold", "COVID-19"
         ending = _leading_word(ending)
+        if tail[len(ending) :].startswith("-") and ending in FUNCTION_WORDS:
+            return True  # "part-" "of-speech"
         start = _last_word_start(stem)
         if min(len(stem), len(tail.rstrip(".,;:)]"))) < 2 or stem[:start][-1:].isdigit():
             return True  # "N-terminal", "PBS-T", "IR41a-expressing"
