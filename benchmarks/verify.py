@@ -1,9 +1,9 @@
-"""How well are passages ranked and verdicts given, and how fast? Run: python benchmarks/verify.py [RECORDED.json].
+"""How well are passages ranked and verdicts given, and how fast? Run: python benchmarks/verify.py.
 
 Written claims: the part of benchmarks/data/written-claims.jsonl from whose articles nothing was learned or fitted,
 against whole articles. Contrast sets: pairs made by rule from those articles. Citation-Integrity: its dev part, from
-which nothing was learned. Whole papers: articles of eLife that nothing was fitted to. SciFact: by RECORDED, the
-judgements of models trained without the claims and abstracts that they judge (see `whycite.lab.train.verifyexamples`).
+which nothing was learned. Whole papers: articles of eLife that nothing was fitted to. SciFact: the fifth of its claims
+that was set aside, against whole abstracts.
 
 Some of this alone: --only contrasts elife. What each part of `verify` adds: --ablation [CLAIMS], on written claims of
 the half for fitting, to which the weights of verdicts were fitted; where a part gives signs, they are fitted anew, too,
@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,7 +35,15 @@ from whycite.lab.thesis import datasets
 from whycite.lab.thesis.datasets import PassageCase
 from whycite.lab.thesis.verdicts import VERDICTS, measure_labels
 from whycite.lab.train.contrasts import CONTRAST_KINDS, ArticleSentence, ContrastPair, contrast_pairs, wording_pairs
-from whycite.lab.train.verifyexamples import CITED_KINDS, OTHERS, cited_texts, load_recorded, load_written, prepare
+from whycite.lab.train.entailmentpack import set_aside
+from whycite.lab.train.verifyexamples import (
+    CITED_KINDS,
+    OTHERS,
+    CachedEntailment,
+    cited_texts,
+    load_written,
+    prepare,
+)
 from whycite.lab.train.verifyweights import fit_classes
 from whycite.models import load_encoder
 from whycite.models.cache import CachedEncoder
@@ -157,31 +164,6 @@ def show_speed(pages: int, texts: Sequence[str]) -> None:
     print(f"  {pages:4} pages, {len(many):5} sentences: {seconds:.2f} s ({used:.2f} of processor), {resident:.0f} MB")
 
 
-class _CachedEntailment:
-    """Judges each pair once, for all rows of a table."""
-
-    def __init__(self, model: EntailmentModel) -> None:
-        self.name, self._model = model.name, model
-        self._rows: dict[tuple[str, str], NDArray[np.float64]] = {}
-        self._again: dict[tuple[str, str], NDArray[np.float64]] = {}
-
-    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        missing = list(dict.fromkeys(text for text in passages if (claim, text) not in self._rows))
-        if missing:
-            keys = ((claim, text) for text in missing)
-            self._rows |= zip(keys, np.asarray(self._model.judge(claim, missing), np.float64), strict=True)
-        rows: NDArray[np.float64] = np.array([self._rows[claim, text] for text in passages])
-        return rows
-
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the model says of each pair then, once, too."""
-        known = [(claim, text) for text in passages]
-        if any(key not in self._again for key in known):
-            rows = self._model.reconsider(claim, passages, judgements)
-            self._again |= zip(known, rows, strict=True)
-        return np.array([self._again[key] for key in known]).reshape(-1, 4)
-
-
 StandIns = tuple[tuple[object, str, object], ...]
 
 
@@ -240,7 +222,7 @@ AS_VERDICT: Mapping[str, Verdict] = {"supports": "backed", "contradicts": "contr
 def show_ablation(number: int) -> None:
     """Verdicts on written claims without each part of `verify`; the entailment model reads each pair once."""
     cases = draw(load_written(WRITTEN, DATA, "fit"), lambda case: case.id, number, 0)
-    entailment = _CachedEntailment(load_entailment())
+    entailment = CachedEntailment(load_entailment())
     articles = len({case.document for case in cases})
     print(f"\nAblation: {len(cases)} written claims of the half for fitting, {articles} whole articles")
     print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}")
@@ -296,7 +278,7 @@ def _fold_weights(cases: Sequence[PassageCase], signs: Sequence[Mapping[str, flo
             for case, row, case_fold in zip(cases, signs, folds, strict=True)
             if case_fold != fold and case.citing != OTHERS
         ]
-        classes = fit_classes([row for row, _ in rows], [label for _, label in rows], CLASSES, [1.0] * len(rows))
+        classes = fit_classes([row for row, _ in rows], [label for _, label in rows], CLASSES)
         fitted.append(replace(shipped, verdicts={**shipped.verdicts, "paper": classes}))
     return [fitted[fold] for fold in folds]
 
@@ -359,7 +341,6 @@ PRINTED = ("speed", "citint", "scifact", "written", "contrasts", "elife")
 def arguments() -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recorded", nargs="?", type=Path, help="judgements of models trained without SciFact")
     parser.add_argument("--only", nargs="+", choices=PRINTED, default=PRINTED, help="the parts to print")
     parser.add_argument("--ablation", nargs="?", type=int, const=120, metavar="CLAIMS", help="only the ablation")
     return parser.parse_args()
@@ -381,11 +362,9 @@ def main() -> None:
             show_speed(pages, texts)
     if "citint" in given.only:
         show_labels("Citation-Integrity, dev", datasets.load_citint(DATA / "citint", "dev"), verify_case)
-    if "scifact" in given.only and given.recorded:
-        abstracts = datasets.load_scifact(DATA / "scifact")
-        recorded = load_recorded(given.recorded, abstracts)
-        verify = partial(verify_sentences, encoder=ENCODER, entailment=recorded)
-        show_labels("SciFact in five folds", abstracts, lambda case: verify(case.claim, case.sentences))
+    if "scifact" in given.only:
+        aside = set_aside(datasets.load_scifact(DATA / "scifact"))
+        show_labels("SciFact, whole abstracts, the fifth set aside", aside, verify_case)
     if not {"written", "contrasts"}.isdisjoint(given.only):
         cases = load_written(WRITTEN, DATA, "test")
         if "written" in given.only:

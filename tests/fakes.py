@@ -156,10 +156,6 @@ class FakeEntailment:
         self.asked.append((claim, list(passages)))
         return np.array([self._judgement(claim, passage) for passage in passages], np.float64).reshape(-1, 4)
 
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same rows."""
-        return judgements
-
 
 def word_entailment() -> FakeEntailment:
     """Takes a passage with most words of the claim to support it, or to contradict it by a denial or another number."""

@@ -1,10 +1,7 @@
 """The bundled entailment model: what it takes for backing, and what it does not."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from whycite.models.pairs import CONTRADICTS, DEFAULT_ENTAILMENT, RELEVANCE, EntailmentModel, load_entailment
 from whycite.verify.verdict import stance_of
@@ -18,18 +15,13 @@ def entailment() -> EntailmentModel:
     return load_entailment()
 
 
-def judged(entailment: EntailmentModel, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
-    """What both networks say."""
-    return entailment.reconsider(claim, passages, entailment.judge(claim, passages))
-
-
 def test_it_loads_by_its_name(entailment: EntailmentModel) -> None:
     assert entailment.name.startswith(f"{DEFAULT_ENTAILMENT}@")
     assert load_entailment(DEFAULT_ENTAILMENT) is entailment
 
 
 def test_a_paraphrase_supports(entailment: EntailmentModel) -> None:
-    assert stance_of(judged(entailment, CLAIM, [BACKING])[0]) == "supports"
+    assert stance_of(entailment.judge(CLAIM, [BACKING])[0]) == "supports"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +36,7 @@ def test_a_paraphrase_supports(entailment: EntailmentModel) -> None:
     ids=["hypothesis", "open question", "another agent", "another outcome", "another population"],
 )
 def test_what_is_almost_the_claim_does_not_support(entailment: EntailmentModel, passage: str) -> None:
-    assert stance_of(judged(entailment, CLAIM, [passage])[0]) != "supports"
+    assert stance_of(entailment.judge(CLAIM, [passage])[0]) != "supports"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +45,7 @@ def test_what_is_almost_the_claim_does_not_support(entailment: EntailmentModel, 
     ids=["direction", "denial"],
 )
 def test_the_opposite_contradicts(entailment: EntailmentModel, passage: str) -> None:
-    assert stance_of(judged(entailment, CLAIM, [passage])[0]) == "contradicts"
+    assert stance_of(entailment.judge(CLAIM, [passage])[0]) == "contradicts"
 
 
 COMPARISON = "Lighthouse keepers slept less soundly than fishermen did."
@@ -61,7 +53,7 @@ COMPARISON = "Lighthouse keepers slept less soundly than fishermen did."
 
 def test_a_comparison_is_the_same_from_the_other_side(entailment: EntailmentModel) -> None:
     passages = ["Fishermen slept more soundly than lighthouse keepers.", "Fishermen slept less soundly than keepers."]
-    same, opposite = judged(entailment, COMPARISON, passages)
+    same, opposite = entailment.judge(COMPARISON, passages)
     assert stance_of(same) == "supports"
     assert stance_of(opposite) == "contradicts"
 
@@ -78,6 +70,3 @@ def test_a_judgement_depends_neither_on_neighbours_nor_on_threads(entailment: En
     together = entailment.judge(CLAIM, passages)
     np.testing.assert_array_equal(load_entailment(threads=1).judge(CLAIM, passages[::-1])[::-1], together)
     np.testing.assert_array_equal(entailment.judge(CLAIM, passages[:1])[0], together[0])
-    both = entailment.reconsider(CLAIM, passages, together)
-    assert not np.array_equal(both, together)
-    np.testing.assert_array_equal(entailment.reconsider(CLAIM, passages[1:], together[1:]), both[1:])

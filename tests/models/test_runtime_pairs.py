@@ -64,20 +64,6 @@ def test_weights_of_four_bits_take_half_of_the_room(tmp_path: Path) -> None:
         OnnxEntailment(packed, 1).judge(CLAIM, TEXTS)
 
 
-def test_a_second_network_is_asked_about_what_matters(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="tiny models need the extra train")
-    first = tiny_entailment(tmp_path / "model", WORDS)
-    alone = OnnxEntailment(first, 1)
-    judged = alone.judge(CLAIM, TEXTS)
-    assert alone.reconsider(CLAIM, TEXTS, judged) is judged
-    second = tiny_entailment(first / "second", WORDS, seed=1)
-    both, other = OnnxEntailment(first, 1), OnnxEntailment(second, 1).judge(CLAIM, TEXTS)
-    np.testing.assert_array_equal(both.judge(CLAIM, TEXTS), judged)
-    np.testing.assert_allclose(both.reconsider(CLAIM, TEXTS, judged), (judged + other) / 2)
-    assert both.reconsider(CLAIM, [], judged[:0]).shape == (0, 4)
-    assert both.name.startswith(f"{alone.name}+tiny@")
-
-
 def test_nothing_to_judge(folder: Path) -> None:
     assert load_entailment(folder).judge(CLAIM, []).shape == (0, 4)
 

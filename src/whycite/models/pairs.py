@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -20,7 +20,6 @@ __all__ = [
     "NEITHER",
     "RANKER_FOLDER",
     "RELEVANCE",
-    "SECOND_FOLDER",
     "SUPPORTS",
     "EntailmentModel",
     "OnnxEntailment",
@@ -98,7 +97,7 @@ class OnnxRanker(PairModel):
         return self.outputs(claim_text(kind, claim), texts)
 
 
-DEFAULT_ENTAILMENT = "entailment-77m"
+DEFAULT_ENTAILMENT = "entailment-58m"
 RELEVANCE, SUPPORTS, CONTRADICTS, NEITHER = range(4)  # columns of what the model says of a passage
 
 
@@ -109,10 +108,7 @@ class EntailmentModel(Protocol):
     def name(self) -> str: ...
 
     def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """A row for each passage, fast enough for many."""
-
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Better rows for passages that matter, from those that `judge` gave."""
+        """A row for each passage."""
 
 
 def load_entailment(folder: Path | str = DEFAULT_ENTAILMENT, threads: int | None = None) -> EntailmentModel:
@@ -126,29 +122,12 @@ def _open_entailment(folder: Path, threads: int) -> EntailmentModel:
     return OnnxEntailment(folder, threads)
 
 
-SECOND_FOLDER = "second"  # of an entailment model: a network that was trained apart from the first
-
-
 class OnnxEntailment(PairModel):
-    """An entailment model as an ONNX graph; a second one in its folder is asked about the passages that matter.
-
-    Two networks seldom misread the same passage: the mean of what they say is right more often than either.
-    """
+    """An entailment model as an ONNX graph."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         super().__init__(folder, ENTAILMENT, threads)
-        second = folder / SECOND_FOLDER
-        self._second = OnnxEntailment(second, threads) if (second / ENTAILMENT.settings_file).is_file() else None
-
-    @cached_property
-    def name(self) -> str:
-        """Its name and version, and that of the second network."""
-        return super().name if self._second is None else f"{super().name}+{self._second.name}"
 
     def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
         """Relevance and the logits of supports, contradicts and neither, a row per passage."""
         return self.outputs(claim, passages).astype(np.float64).reshape(len(passages), 4)
-
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of the rows and what the second network says, if there is one."""
-        return judgements if self._second is None else (judgements + self._second.judge(claim, passages)) / 2

@@ -84,8 +84,7 @@ def _runs(text: str) -> list[tuple[str, ...]]:
 
 # How many sentences each step looks at, the best of the step before. They bound the time a document takes.
 MAX_ENCODED = 120
-MAX_READ = 48
-MAX_RECONSIDERED = 16
+MAX_READ = 32
 JOINT_SENTENCES = 5  # the most relevant ones of a paper, which are read as one text
 _ENCODED_AT_ONCE = 512  # sentences; memory does not grow with the document
 
@@ -145,8 +144,6 @@ class PreparedDocument:
         judgements = self._read(claim, chosen)
         columns = _read_columns(logits, chosen, judgements)
         logits = _replace_logits(logits, chosen, self.weights.logits(self.kind, "read", columns))
-        best = chosen[_best(logits[chosen], MAX_RECONSIDERED)]
-        judgements[best] = self.entailment.reconsider(claim, self._texts(best), judgements[best])
         return RankedSentences(logits, agreements, table, cosines, judgements)
 
     def table(self, claim: str, step: str) -> tuple[Floats, Integers]:
@@ -172,19 +169,15 @@ class PreparedDocument:
         """
         read = sorted(index for index in ranked.read if index not in skipped)
         text = joint_text([self.sentences[index] for index in read], ranked.judgements[read], self.kind)
-        return self._judge(claim, text)
+        return self._read_text(claim, text)
 
     def in_context(self, claim: str, index: int) -> Floats:
         """What the entailment model says of a sentence together with its neighbours in the same section."""
-        return self._judge(claim, self._with_neighbours(index))
+        return self._read_text(claim, self._with_neighbours(index))
 
-    def _judge(self, claim: str, passage: str) -> Floats:
-        """The best judgement that there is."""
-        row: Floats = self.entailment.reconsider(claim, [passage], self.entailment.judge(claim, [passage]))[0]
+    def _read_text(self, claim: str, text: str) -> Floats:
+        row: Floats = self.entailment.judge(claim, [text])[0]
         return row
-
-    def _texts(self, indices: Integers) -> list[str]:
-        return [self.sentences[index] for index in indices.tolist()]
 
     def _with_neighbours(self, index: int) -> str:
         beside = (place for place in (index - 1, index, index + 1) if 0 <= place < len(self.sentences))
@@ -202,7 +195,7 @@ class PreparedDocument:
         """What the entailment model says of the chosen sentences; nan for the others."""
         judgements = np.full((len(self.sentences), 4), np.nan)
         if len(chosen):
-            judgements[chosen] = self.entailment.judge(claim, self._texts(chosen))
+            judgements[chosen] = self.entailment.judge(claim, [self.sentences[index] for index in chosen.tolist()])
         return judgements
 
     def _cosines(self, claim: str, chosen: Integers) -> Floats:

@@ -13,7 +13,7 @@ import zstandard
 from tests.fakes import tiny_model, word_tokenizer
 from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked
+from whycite.lab.train.entailmentpack import EntailmentData, fold_numbers, load_data, load_marked, set_aside
 from whycite.lab.train.entailmentstages import shorten_vocabulary
 from whycite.lab.train.verifyexamples import Part, article_part
 
@@ -143,6 +143,18 @@ def test_folds_share_no_documents() -> None:
     folds = fold_numbers(cases, 3)
     assert sorted(folds.values()) == [0] * 8 + [1] * 8 + [2] * 8
     assert all(folds[str(number)] == folds[str(number + 1)] for number in range(0, 24, 2))
+
+
+def test_a_fifth_of_two_sets_is_set_aside() -> None:
+    cases = [
+        PassageCase(f"{name} {number}", name, "c", f"{name} {number}", f"d{name} {number}", ("s",))
+        for name in ("scifact", "clscisumm", "citint")
+        for number in range(20)
+    ]
+    aside = set_aside(cases)
+    assert sorted(case.dataset for case in aside) == ["clscisumm"] * 4 + ["scifact"] * 4
+    # What is set aside of one set does not depend on whether the others are at hand.
+    assert set_aside(cases[:20]) == aside[:4]
 
 
 def test_a_vocabulary_is_cut_to_what_occurs_most() -> None:

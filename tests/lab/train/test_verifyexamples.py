@@ -10,7 +10,13 @@ import pytest
 from tests.fakes import FakeEncoder, FakeEntailment
 from whycite.errors import UserError
 from whycite.lab.thesis.datasets import PassageCase
-from whycite.lab.train.verifyexamples import RecordedEntailment, load_recorded, prepare, training_cases
+from whycite.lab.train.verifyexamples import (
+    CachedEntailment,
+    RecordedEntailment,
+    load_recorded,
+    prepare,
+    training_cases,
+)
 from whycite.verify.features import shipped_weights
 
 CASE = PassageCase(
@@ -46,6 +52,16 @@ def test_a_file_of_recorded_judgements(tmp_path: Path) -> None:
     strange = PassageCase("2", "scifact", "Ants carry leaves", "c", "e", ("Ants.",))
     model = load_recorded(path, [CASE, strange])
     assert model.judge(CASE.claim, [CASE.sentences[1]]).tolist() == [[2, 4, 0, 0]]
+
+
+def test_a_pair_is_read_once() -> None:
+    model = FakeEntailment(lambda claim, passage: (len(passage), 0, 0, 0))
+    cached = CachedEntailment(model)
+    assert cached.name == model.name
+    assert cached.judge("Bees sleep", ["Bees.", "Ants.", "Bees."])[:, 0].tolist() == [5, 5, 5]
+    assert cached.judge("Bees sleep", ["Ants.", "Honeybees."])[:, 0].tolist() == [5, 10]
+    assert cached.judge("Bees sleep", []).shape == (0, 4)
+    assert [passages for _, passages in model.asked] == [["Bees.", "Ants."], ["Honeybees."]]
 
 
 @pytest.mark.parametrize("content", ["no json", '{"1": 3}', '{"1": [[7], [[0, 0, 0, 0]]]}'])

@@ -175,8 +175,8 @@ def entailment(
     base: Annotated[str, typer.Option(metavar="NAME", help="An MPNet: a folder or Hugging Face name.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
     words: Annotated[int, typer.Option(metavar="N", min=1, help="Word pieces to keep, the commonest.")] = 13_000,
-    layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 8,
-    inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 832,
+    layers: Annotated[int, typer.Option(metavar="N", min=1, help="Layers to keep.")] = 12,
+    inner: Annotated[int, typer.Option(metavar="N", min=1, help="Inner neurons of each layer to keep.")] = 1024,
     steps: Annotated[int, typer.Option(metavar="N", min=1, help="Steps of all stages together.")] = 5075,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="Stop training after this time.")

@@ -1,7 +1,7 @@
 """Train the entailment model: it reads a claim and a passage and says whether the passage is relevant and backs it.
 
-A teacher (a large base) learns from labelled pairs and lists. A student, the teacher with half of its layers and half
-of the inner width of each, learns to judge as the teacher does, on many more pairs than have labels.
+A teacher (a large base) learns from labelled pairs and lists. A student, the teacher with fewer layers or a part of the
+inner width of each, learns to judge as the teacher does, on many more pairs than have labels.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import lzma
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -54,6 +54,8 @@ _LIST_SHARE = 1.0  # weight of the loss over lists
 _LIST_EVERY = 4  # steps, with as many more lists: a small batch takes as long as a large one
 _RELEVANCE_SHARE = 0.05  # weight of the difference between the relevance that teacher and student see
 _STEEPEST = 1.0
+_COMPARED = 4  # layers whose states are compared, at equal distances up to the last
+_RIDGE = 1e-3  # of the mean variance: neurons that always act together leave the fit open
 _HIDDEN = -1e4  # score of padding
 _COMPILED_VARIANTS = 64  # of a layer: with and without gradients, by width
 
@@ -146,18 +148,22 @@ class EntailmentNetwork(torch.nn.Module):
         super().__init__()
         self.model = model
         self.head = torch.nn.Linear(model.config.hidden_size, len(OUTPUTS))
+        self.taken_from = tuple(range(model.config.num_hidden_layers))  # the teacher's layers that these were
 
-    def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The outputs of each pair, and the states of all tokens."""
+    def forward(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The outputs of each pair, and the states of all tokens after each layer."""
         if ids.is_cuda:
             states = fused_states(self.model, ids, mask)
         else:
-            states = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
-        return self.head(states[:, 0].float()), states
+            result = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            states = list(result.hidden_states[1:])
+        return self.head(states[-1][:, 0].float()), states
 
 
-def fused_states(model: Any, ids: Tensor, mask: Tensor) -> Tensor:
-    """The states of an MPNet by fused attention; its own writes a table of scores in every layer, which takes longest.
+def fused_states(model: Any, ids: Tensor, mask: Tensor) -> list[Tensor]:
+    """The states after each layer of an MPNet by fused attention.
+
+    Its own writes a table of scores in every layer, which takes longest.
 
     The bias by distance is used as it is, not trained.
     """
@@ -167,9 +173,11 @@ def fused_states(model: Any, ids: Tensor, mask: Tensor) -> Tensor:
     precision = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
     bias = (distances + (1 - mask)[:, None, None, :] * _HIDDEN).to(precision)
     run_layer = _compiled_layer() if ids.is_cuda else _layer_states
+    after = []
     for layer in model.encoder.layer:
         states = run_layer(layer, states, bias)
-    return states
+        after.append(states)
+    return after
 
 
 @cache
@@ -192,15 +200,61 @@ def _layer_states(layer: Any, states: Tensor, bias: Tensor) -> Tensor:
     return layer.output(layer.intermediate(states), states)
 
 
-def shrink(teacher: EntailmentNetwork, layers: Sequence[int], inner: int) -> EntailmentNetwork:
-    """A copy with only these layers, each with the `inner` neurons that weigh most."""
+def shrink(
+    teacher: EntailmentNetwork, layers: Sequence[int], inner: int, batches: Iterable[tuple[Tensor, Tensor]]
+) -> EntailmentNetwork:
+    """A copy with only these layers, each with the `inner` neurons that move its output most on batches of pairs.
+
+    What the other neurons did is fitted to those that stay, so that the student starts close to its teacher.
+    """
+    activities = _activities(teacher, layers, batches)
     student = copy.deepcopy(teacher)
-    shrink_layers(student.model, layers, inner)
+    encoder = student.model.encoder
+    encoder.layer = torch.nn.ModuleList([encoder.layer[index] for index in layers])
+    student.model.config.num_hidden_layers, student.model.config.intermediate_size = len(layers), inner
+    student.taken_from = tuple(layers)
+    for layer, (mean, spread) in zip(encoder.layer, activities, strict=True):
+        rising, falling = layer.intermediate.dense, layer.output.dense
+        weight = falling.weight.detach().double()
+        chosen = (spread.diagonal() * weight.square().sum(0)).topk(inner).indices.sort().values
+        kept = spread[chosen][:, chosen]
+        ridge = _RIDGE * kept.diagonal().mean() * torch.eye(inner, dtype=kept.dtype, device=kept.device)
+        fitted = torch.linalg.solve(kept + ridge, spread[chosen] @ weight.T).T
+        bias = falling.bias.detach() + weight @ mean - fitted @ mean[chosen]
+        layer.intermediate.dense = _linear(rising.weight[chosen], rising.bias[chosen])
+        layer.output.dense = _linear(fitted, bias)
     return student
 
 
+def _activities(
+    network: EntailmentNetwork, layers: Sequence[int], batches: Iterable[tuple[Tensor, Tensor]]
+) -> list[tuple[Tensor, Tensor]]:
+    """Mean and covariance of the inner neurons of these layers, over all tokens of the batches."""
+    sums: list[Any] = [0.0] * len(layers)
+    products: list[Any] = [0.0] * len(layers)
+    seen: dict[int, Tensor] = {}
+    inners = [network.model.encoder.layer[index].intermediate for index in layers]
+    hooks = [
+        inner.register_forward_hook(lambda _, __, output, place=place: seen.__setitem__(place, output))
+        for place, inner in enumerate(inners)
+    ]
+    network.eval()
+    count = 0
+    with torch.no_grad():
+        for ids, mask in batches:
+            network.model(input_ids=ids, attention_mask=mask)
+            count += int(mask.sum())
+            for place, output in seen.items():
+                rows = output[mask.bool()].double()
+                sums[place], products[place] = sums[place] + rows.sum(0), products[place] + rows.T @ rows
+    for hook in hooks:
+        hook.remove()
+    means = [total / count for total in sums]
+    return [(mean, product / count - mean.outer(mean)) for mean, product in zip(means, products, strict=True)]
+
+
 def shrink_layers(model: Any, layers: Sequence[int], inner: int) -> None:
-    """Leave an MPNet only these layers, each with the `inner` neurons that weigh most."""
+    """Leave an MPNet that has learned nothing yet only these layers, each with the `inner` neurons that weigh most."""
     encoder = model.encoder
     encoder.layer = torch.nn.ModuleList([encoder.layer[index] for index in layers])
     model.config.num_hidden_layers = len(layers)
@@ -385,8 +439,12 @@ def _pair_loss(
     loss = loss + _RELEVANCE_SHARE * torch.nn.functional.mse_loss(outputs[:, 0], taught[:, 0])
     if taught_states is None:
         return loss
-    likeness = torch.nn.functional.cosine_similarity(states.float(), taught_states.float(), dim=-1)
-    return loss + _STATE_SHARE * ((1 - likeness) * mask).sum() / mask.sum()
+    compared = sorted({max(0, len(states) * part // _COMPARED - 1) for part in range(1, _COMPARED + 1)})
+    for place in compared:
+        own, other = states[place].float(), taught_states[network.taken_from[place]].float()
+        likeness = torch.nn.functional.cosine_similarity(own, other, dim=-1)
+        loss = loss + _STATE_SHARE / len(compared) * ((1 - likeness) * mask).sum() / mask.sum()
+    return loss
 
 
 def _list_loss(

@@ -53,6 +53,7 @@ __all__ = [
     "load_marked",
     "nearest_sentences",
     "passage_pairs",
+    "set_aside",
     "together",
     "whole_abstract_pairs",
     "wording_rows",
@@ -71,6 +72,8 @@ _ABSTRACT_ARTICLES, _ABSTRACT_CLAIMS = 2400, 6  # articles whose abstract is rea
 _CLAIM_WORDS = (8, 60)  # fewer say nothing by themselves, more say too much
 _AUTOMATIC = 3000  # lists with automatic gold, which is noisy
 _WORDINGS = 8000
+_FOLDS = 5
+_SET_ASIDE = frozenset({"scifact", "clscisumm"})
 _FEVER = 9000  # rows: general knowledge would crowd out science
 _SWAPPED = 500  # rows of a source that get the evidence of another row
 _RIVALS = 20  # abstracts of which the one that shares most words with a claim stands beside it
@@ -106,6 +109,12 @@ def fold_numbers(cases: Sequence[PassageCase], number: int) -> dict[str, int]:
         by_dataset.setdefault(case.dataset, []).append(case)
     splits = [split for dataset in by_dataset.values() for split in enumerate(split_folds(dataset, number))]
     return {case.id: fold for fold, split in splits for case in split.test}
+
+
+def set_aside(cases: Sequence[PassageCase]) -> list[PassageCase]:
+    """Those of SciFact and CL-SciSumm that the bundled model did not learn from: the first fold of each."""
+    folds = fold_numbers(cases, _FOLDS)
+    return [case for case in cases if folds[case.id] == 0 and case.dataset in _SET_ASIDE]
 
 
 def load_data(

@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -143,6 +143,7 @@ _STUDENT_MARKED = _Stage("student with marked claims", 38, 7e-5, 384, 16, 12, _M
 _STAGES = (*_TEACHER, _STUDENT_STATES, _STUDENT, _STUDENT_MARKED)
 # What a teacher would say of a marked claim that is sure of its label: the logit of the label and of the others.
 _MARKED_LOGITS = (2.5, -1.0)
+_CUT_PAIRS = 12_288  # by which the student's neurons are chosen
 _LONGEST = 320  # tokens of a pair: an abstract and a claim
 _LEAST_CORRELATION = 0.95
 _PARITY_SAMPLE = 200  # pairs for comparing the export
@@ -158,8 +159,8 @@ class EntailmentPlan:
     """The size of the model, and how long it is trained."""
 
     words: int = 13_000
-    layers: int = 8
-    inner: int = 832
+    layers: int = 12
+    inner: int = 1024
     steps: int = sum(stage.steps for stage in _STAGES)
     deadline: float = math.inf  # seconds of training, which ends with whichever comes first
     folds: int = 5
@@ -246,7 +247,7 @@ class _Trainer:
         for stage in _TEACHER:
             self._train(teacher, stage, unmarked)
         chosen = np.linspace(0, len(model.encoder.layer) - 1, self._plan.layers).round().astype(int)
-        student = shrink(teacher, chosen.tolist(), self._plan.inner).to(self._device)
+        student = shrink(teacher, chosen.tolist(), self._plan.inner, self._examples(unmarked)).to(self._device)
         self._train(student, _STUDENT_STATES, unmarked, teacher)
         judged = predict(teacher, self._encoder, [(pair.claim, pair.passage) for pair in pack.pairs])
         self._train(student, _STUDENT, unmarked, judged[pack.allowed_pairs(None)])
@@ -262,6 +263,14 @@ class _Trainer:
             recorded |= self._record(partial, [case for case in marked if folds[case.id] == fold])
         self._train(student, _STUDENT_MARKED, pack, judged)
         return student, recorded
+
+    def _examples(self, pack: TrainingPack) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Batches of some of the pairs."""
+        chosen = Random(self._plan.seed).sample(pack.pairs, min(_CUT_PAIRS, len(pack.pairs)))
+        rows = [self._encoder.ids(pair.claim, pair.passage) for pair in chosen]
+        rows.sort(key=len)
+        for start in range(0, len(rows), _STUDENT.batch):
+            yield self._encoder.batch(rows[start : start + _STUDENT.batch], self._device)
 
     def _train(
         self,
@@ -315,9 +324,6 @@ class _NetworkEntailment:
 
     def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
         return predict(self._network, self._encoder, [(claim, text) for text in passages]).astype(np.float64)
-
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        return judgements
 
 
 def _facts(pack: TrainingPack) -> dict[str, object]:

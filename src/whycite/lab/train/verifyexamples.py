@@ -47,6 +47,7 @@ __all__ = [
     "CITED_KINDS",
     "DATA_SETS",
     "OTHERS",
+    "CachedEntailment",
     "Part",
     "RecordedEntailment",
     "abstract_cases",
@@ -342,12 +343,6 @@ class RecordedEntailment:
             return self._otherwise.judge(claim, passages)
         return np.array([rows.get(passage, _NOT_READ) for passage in passages], np.float64).reshape(-1, 4)
 
-    def reconsider(self, claim: str, passages: Sequence[str], judgements: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The recorded rows as they are: a second network may have learned from the case."""
-        if self._otherwise is None or " ".join(claim.split()) in self._rows:
-            return judgements
-        return self._otherwise.reconsider(claim, passages, judgements)
-
 
 def load_recorded(
     path: Path, cases: Iterable[PassageCase], otherwise: EntailmentModel | None = None
@@ -358,6 +353,22 @@ def load_recorded(
         return RecordedEntailment((case for case in cases if case.id in recorded), recorded, otherwise)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path}: not a file of recorded judgements ({error})") from error
+
+
+class CachedEntailment:
+    """An entailment model that reads each pair once: weights are fitted step by step to the same cases."""
+
+    def __init__(self, model: EntailmentModel) -> None:
+        self.name, self._model = model.name, model
+        self._rows: dict[tuple[str, str], NDArray[np.float64]] = {}
+
+    def judge(self, claim: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """What the model says of each passage."""
+        missing = list(dict.fromkeys(text for text in passages if (claim, text) not in self._rows))
+        if missing:
+            keys = ((claim, text) for text in missing)
+            self._rows |= zip(keys, np.asarray(self._model.judge(claim, missing), np.float64), strict=True)
+        return np.array([self._rows[claim, text] for text in passages], np.float64).reshape(-1, 4)
 
 
 def prepare(
