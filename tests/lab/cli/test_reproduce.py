@@ -97,6 +97,7 @@ def test_ilciter_from_papers_to_every_format(papers: Path, tmp_path: Path) -> No
     text = run("ilciter", "--data", papers, "--quick", "--out", out, "--jobs", "1", "--tables", "4")
     assert "table 4: Conditional ensembling" in text.stdout
     assert "table 5" not in text.stdout
+    assert "Made by `whycite reproduce ilciter --quick --tables 4 --seed 0`" in (out / "tables.md").read_text("utf-8")
     assert {file: file.stat().st_mtime_ns for file in (out / "figures").iterdir()} == kept  # nothing is measured again
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -88,7 +88,7 @@ def ilciter(
             paths, chosen, plan, store, seed, jobs or os.cpu_count() or 1, watch, numbers
         )
     _warn(unread, errors)
-    _finish("ilciter", compared, store, quick, seed, as_json)
+    _finish("ilciter", compared, store, quick, {"topics": topics, "tables": tables}, seed, as_json)
 
 
 @app.command(short_help="Tables 4.1, 7.1, 7.2 and 7.3 of “Why did they cite that?”.")
@@ -159,7 +159,7 @@ def thesis(
             watch,
             numbers,
         )
-    _finish("thesis", compared, store, quick, seed, as_json)
+    _finish("thesis", compared, store, quick, {"tables": tables}, seed, as_json)
 
 
 @app.command(short_help="Tables 2 to 9, 11, 13 and 14 of SCOPE.")
@@ -206,7 +206,7 @@ def scope(
             scopebench.ScopeData(paths, drafts, base or DEFAULT), plan, store, seed, watch, numbers
         )
     _warn(unread, errors)
-    _finish("scope", compared, store, quick, seed, as_json)
+    _finish("scope", compared, store, quick, {"base": base, "tables": tables}, seed, as_json)
 
 
 def _dataset_path(path: Path | None, name: str, option: str) -> Path:
@@ -277,10 +277,17 @@ def _warn(unread: Sequence[str], errors: Console) -> None:
 
 
 def _finish(
-    paper: PaperName, tables: Sequence[ComparedTable], store: FigureStore, quick: bool, seed: int, as_json: bool
+    paper: PaperName,
+    tables: Sequence[ComparedTable],
+    store: FigureStore,
+    quick: bool,
+    options: Mapping[str, str | None],
+    seed: int,
+    as_json: bool,
 ) -> None:
-    """Write all formats to the folder, and print text or JSON."""
+    """Write all formats to the folder with the command that made them but for its files, and print text or JSON."""
     import json
+    import shlex
     from datetime import UTC, datetime
     from importlib.metadata import version
 
@@ -289,7 +296,8 @@ def _finish(
 
     date = datetime.now(UTC).date().isoformat()
     title = f"{tables[0].published.paper}: the published tables and ours"
-    command = f"whycite reproduce {paper}{' --quick' if quick else ''} --seed {seed}"
+    given = "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items() if value is not None)
+    command = f"whycite reproduce {paper}{' --quick' if quick else ''}{given} --seed {seed}"
     introduction = f"Made by `{command}`, whycite {version('whycite')}, {date}."
     content = {"paper": paper, "quick": quick, "seed": seed, "date": date, "tables": [as_dict(t) for t in tables]}
     write_lines(store.folder / "tables.json", [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])
