@@ -452,7 +452,7 @@ def test_verify_marks_what_decided_and_what_contradicts(
 
     monkeypatch.setattr(OpenDocument, "verify", contradict)
     # Claims of their own, since the server remembers what it answered.
-    _verify(page, papers, "Killer whales hit herring with their tails.")
+    _verify(page, papers, "Killer whales stun herring by blows with their tails.")
     assert page.locator("#verdict").inner_text().startswith("↪ Secondary")
     row = page.locator("#passages tr").first
     assert row.inner_text().count("▶ Decides the verdict") == 1
