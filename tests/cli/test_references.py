@@ -97,6 +97,14 @@ def test_fix_tells_what_is_left_and_fails_on_it(run: Run, project: Path) -> None
     assert result.exit_code == 0  # the note is mended
 
 
+def test_a_year_in_the_future_is_told_with_the_one_of_the_library(run: Run, project: Path, library: Path) -> None:
+    entry = "@article{v, title = {Attention Is All You Need}, author = {Vaswani, A.}, journal = {X}, year = 2170}\n"
+    (project / "refs.bib").write_text(entry, "utf-8")
+    known = run("references", "refs.bib", "--library", library).stdout
+    assert "error: 2170 is in the future; your library has 2017 (future-year)" in known
+    assert "2170 is in the future (future-year)" in run("references", "refs.bib", "--no-library").stdout
+
+
 def test_references_that_no_record_confirms_are_named(run: Run, project: Path, library: Path) -> None:
     shown = run("references", "draft.tex", "--library", library).stdout
     assert "2 references are confirmed by no record: kaiser, unused" in shown

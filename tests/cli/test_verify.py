@@ -107,6 +107,20 @@ def test_a_draft(run: Run, draft: Path, paper: Path) -> None:
     assert shown.splitlines()[-1] == "2 citations: 1 backed, 1 could not check."
 
 
+def test_a_chapter_that_is_missing_and_a_folder_without_papers_are_told(run: Run, paper: Path, tmp_path: Path) -> None:
+    draft = tmp_path / "thesis.tex"
+    text = r"Bees sleep~\cite{kaiser}.\input{method}\bibliography{refs}"
+    draft.write_text(rf"\documentclass{{article}}\begin{{document}}{text}\end{{document}}", "utf-8")
+    (tmp_path / "refs.bib").write_text("@article{kaiser, title = {Busy bees need rest, too}}", "utf-8")
+    told = " ".join(run("verify", draft, "--papers", paper.parent).stderr.split())
+    assert told.endswith(r"thesis.tex:1: \input{method}: file not found in this folder")
+    (tmp_path / "pictures").mkdir()
+    for format in ("text", "json"):
+        result = run("verify", draft, "--papers", tmp_path / "pictures", "--format", format)
+        assert "pictures: contains no document that whycite can read" in " ".join(result.stderr.split())
+        assert "could not check" in result.stdout
+
+
 def test_a_draft_as_a_page(run: Run, draft: Path, paper: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     result = run("verify", draft, "--papers", paper.parent, "--format", "html", "--out", page)

@@ -12,6 +12,7 @@ import typer
 
 from whycite.cli.terminal import AsJson, Interruption, LibraryPath, count, draft_errors, print_json, printable, say
 from whycite.errors import UserError
+from whycite.files import shorten_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -219,6 +220,7 @@ def _verify_draft(
     from whycite import read
     from whycite.cli.progress import stage_progress
     from whycite.verify.drafts import citation_verdict_json, verify_draft
+    from whycite.verify.fulltexts import texts_in_folder
 
     opened_library = None
     if papers is None or library is not None:
@@ -229,6 +231,7 @@ def _verify_draft(
         document = read(path)
     if format in _COMMENTED and document.format != format.value:
         raise UserError(f"{path}: --format {format.value} writes comments into a .{format.value}, and this is none")
+    _warn(document.warnings)  # of a chapter that is missing, none of whose citations is verified
     citation_verdicts: list[CitationVerdict] = []
     try:
         with stage_progress(_error_console()) as watch:
@@ -240,9 +243,16 @@ def _verify_draft(
                     sys.stdout.flush()
     except KeyboardInterrupt:
         raise Interruption(f"checked {count(len(citation_verdicts), 'citation')}") from None
+    if papers is not None and not texts_in_folder(papers):
+        _warn([f"{papers}: contains no document that whycite can read"])
     if format is not VerifyFormat.json:
         _write_report(document, citation_verdicts, n, format, out)
     return any(checked.verification.verdict in failing_verdicts for checked in citation_verdicts)
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in dict.fromkeys(warnings):
+        say(_error_console(), f"warning: {printable(shorten_paths(warning))}")
 
 
 def _write_report(

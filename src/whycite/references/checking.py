@@ -130,7 +130,7 @@ def check_bibliography(
         if not any(problem.rule == "doubled-key" for problem in problems):  # the first one has its own problems
             problems += [*compared, *_status_problems(paper), *_registration(entry, paper)]
             problems += [*venue_problems(entry.reference), *entry_problems(entry, today)]
-            problems = list(_without_consequences(problems))
+            problems = [_with_known_year(p, entry.reference, paper) for p in _without_consequences(problems)]
         checked.append(judge(entry, problems, (paper.source,) if agrees is not None else (), bool(agrees)))
     checked += [judge(entry, [problem], (), False) for entry, problem in _missing_entries(bibliography)]
     warnings = [warning for warning in bibliography.document.warnings if not _IS_REPORTED.search(warning)]
@@ -148,6 +148,14 @@ def _without_consequences(problems: Sequence[ReferenceProblem]) -> Iterator[Refe
     if ("placeholder", "year") in rules:
         hidden.add("missing-field")
     return (problem for problem in problems if problem.rule not in hidden)
+
+
+def _with_known_year(problem: ReferenceProblem, reference: Reference, paper: PaperKnowledge) -> ReferenceProblem:
+    """A problem; that the year is in the future is told with the year that records of the same work have."""
+    years = {record.year for record in paper.records if record.year and same_work(reference, record)}
+    if problem.rule != "future-year" or len(years) != 1:
+        return problem
+    return replace(problem, message=f"{problem.message}; {paper.source} has {years.pop()}")
 
 
 def _status_problems(paper: PaperKnowledge) -> list[ReferenceProblem]:

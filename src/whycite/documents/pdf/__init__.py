@@ -6,6 +6,7 @@ extracts (`PdfTextPage.get_text_range()`), with all pages in order, joined by fo
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,6 +29,8 @@ MAX_SILENT_SECONDS = 3.5  # without a sign of life before the process is ended; 
 _RECOGNITION_SECONDS = 180.0  # for one page; it takes 5 seconds, on a busy machine ten times as long
 _RECOGNITION_MEMORY = 4 << 30  # bytes of address space; it takes a bit more than one GiB
 _BLOCK_SEPARATOR = "\n\n"
+# What LaTeX prints for a key that it does not find: "[?]", "(Smith, 2010; ?)".
+_LOST_CITATION = re.compile(r"(?:[(\[]|(?<=\d[a-z][,;] )|(?<=\d[,;] ))\?(?=[)\],;])")
 _KINDS: dict[str, SentenceKind] = {"prose": "prose", "caption": "caption", "footnote": "footnote", "table": "table"}
 
 
@@ -77,6 +80,10 @@ def _document(path: str, analysis: dict[str, Any]) -> Document:
         else:
             builder.paragraph(_prose(block, markers, path), _KINDS[block["kind"]])
     document = builder.document(paper_of(analysis), references)
+    if lost := sum(len(_LOST_CITATION.findall(sentence.text)) for sentence in document.sentences):
+        printed = "1 citation is" if lost == 1 else f"{lost:,} citations are"
+        warning = f"{path}: {printed} printed as “?”, since the bibliography had no entry when the PDF was made"
+        document = replace(document, warnings=(*document.warnings, warning))
     starts = analysis["page_starts"]
     return replace(
         document,
