@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Once, and not in each of the hundreds of processes that tests start where PYTHONDONTWRITEBYTECODE is set.
 COMPILE := $(BIN)/python -m compileall -q -j 0 src
+# One process more than there are cores, since tests also wait: for disks, servers and the clock.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: demo test test-all torture lint docs bench vsix pdfjs code-server clean
 
@@ -11,14 +13,14 @@ demo: .venv/articles pdfjs
 
 test: .venv/dev .venv/articles pdfjs
 	$(COMPILE)
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The drafts that --fix changed are compiled where a TeX installation is; on Debian: apt-get install texlive-latex-extra
 # texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science texlive-pictures.
 # Word documents are opened with LibreOffice where it is: apt-get install libreoffice-writer-nogui.
 test-all: .venv/dev .venv/articles pdfjs
 	$(COMPILE)
-	WHYCITE_TESTS=thorough $(BIN)/pytest -n auto --dist worksteal -m 'slow or not slow'
+	WHYCITE_TESTS=thorough $(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'slow or not slow'
 
 # Kills writers, fills disks (as root), flips bits and reads damaged files for an hour; the report is in torture/.
 MINUTES ?= 60
