@@ -205,6 +205,7 @@ def test_what_may_say_otherwise_is_told() -> None:
     verification = _verify(sentences, sections=["Introduction", "Results"], weights=weights)
     assert verification.verdict == "not found"
     assert verification.reason == "no sentence clearly says this, and one in “Results” may say otherwise"
+    assert [passage.index for passage in _decisive(verification)] == [1]
 
 
 def test_what_may_say_so_is_told() -> None:
@@ -213,6 +214,7 @@ def test_what_may_say_so_is_told() -> None:
     verification = _verify(sentences, sections=["Introduction", "Results"], weights=weights)
     assert verification.verdict == "not found"
     assert verification.reason == "no sentence clearly says this, but one in “Results” may: read it"
+    assert [passage.index for passage in _decisive(verification)] == [1]
 
 
 def test_numbers_of_a_passage_that_does_not_decide_are_not_told() -> None:
@@ -224,16 +226,16 @@ def test_numbers_of_a_passage_that_does_not_decide_are_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chances", "verdict"),
+    ("chances", "verdict", "decisive"),
     [
-        ((0.71, 0.19, 0.10), "backed"),
-        ((0.69, 0.21, 0.10), "not found"),
-        ((0.10, 0.81, 0.09), "contradicted"),
-        ((0.10, 0.79, 0.11), "not found"),
-        ((0.20, 0.10, 0.70), "not found"),
+        ((0.71, 0.19, 0.10), "backed", (0,)),
+        ((0.69, 0.21, 0.10), "not found", (0,)),  # one sentence may say so: it is shown
+        ((0.10, 0.81, 0.09), "contradicted", (0,)),
+        ((0.10, 0.79, 0.11), "not found", (0,)),
+        ((0.20, 0.10, 0.70), "not found", ()),
     ],
 )
-def test_bars(chances: tuple[float, float, float], verdict: Verdict) -> None:
+def test_bars(chances: tuple[float, float, float], verdict: Verdict, decisive: tuple[int, ...]) -> None:
     names = ("backed", "contradicted", "not found")
     verdicts = {name: {"bias": float(np.log(chance))} for name, chance in zip(names, chances, strict=True)}
     bars = {"paper": {"backed": 0.7, "contradicted": 0.8}, "abstract": {"backed": 0.0, "contradicted": 0.0}}
@@ -241,7 +243,7 @@ def test_bars(chances: tuple[float, float, float], verdict: Verdict) -> None:
     stance: Stance = "contradicts" if chances[1] > chances[0] else "supports"
     judged = judge(_signs(stance), "paper", weights, [SentenceView("own", "", "", stance)])
     assert judged.verdict == verdict
-    assert judged.decisive == (() if verdict == "not found" else (0,))
+    assert judged.decisive == decisive
     assert judged.chances == pytest.approx(dict(zip(names, chances, strict=True)))
 
 

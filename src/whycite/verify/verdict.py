@@ -270,7 +270,7 @@ def judge(signs: Signs, kind: str, weights: PassageWeights, sentences: Sequence[
         for_it, against_it = (f"one{sentences[index].where}" for index in both)
         reason = f"{for_it} says so, but {against_it} says otherwise: read both"
         return ReasonedVerdict("not found", sure, chances, reason, both)
-    return ReasonedVerdict("not found", sure, chances, _not_found(signs, chances, sentences))
+    return ReasonedVerdict("not found", sure, chances, *_not_found(signs, chances, sentences))
 
 
 def _overruled(chances: dict[str, float]) -> dict[str, float]:
@@ -317,19 +317,22 @@ def _backed(signs: Signs, chances: dict[str, float], sentences: Sequence[Sentenc
     return ReasonedVerdict("backed", chances["backed"], chances, reason, (decisive,))
 
 
-def _not_found(signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]) -> str:
-    """Why a claim was not found."""
+def _not_found(
+    signs: Signs, chances: dict[str, float], sentences: Sequence[SentenceView]
+) -> tuple[str, tuple[int, ...]]:
+    """Why a claim was not found, and the passage to read, if the reason is about one."""
     where = sentences[signs.closest].where
     closest = f"; the closest one is{where}" if where else ""
     if signs.is_open:
-        return "the paper names this only as a hypothesis, an aim or an open question"
+        return "the paper names this only as a hypothesis, an aim or an open question", ()
     if number := signs.misstated or signs.otherwise:
-        return f"the closest sentences give another number: {number}"
+        return f"the closest sentences give another number: {number}", ()
     if chances["contradicted"] > chances["backed"]:
-        opposing = sentences[signs.contradicting[0]].where
-        return f"no sentence clearly says this, and one{opposing} may say otherwise"
+        opposing = signs.contradicting[0]
+        return f"no sentence clearly says this, and one{sentences[opposing].where} may say otherwise", (opposing,)
     if chances["backed"] >= _DOUBTFUL:
-        return f"no sentence clearly says this, but one{sentences[signs.supporting[0]].where} may: read it"
+        supporting = signs.supporting[0]
+        return f"no sentence clearly says this, but one{sentences[supporting].where} may: read it", (supporting,)
     if signs.missing:
-        return f"none of the closest sentences mentions {' or '.join(signs.missing)}{closest}"
-    return f"no sentence clearly says this{closest}"
+        return f"none of the closest sentences mentions {' or '.join(signs.missing)}{closest}", ()
+    return f"no sentence clearly says this{closest}", ()
