@@ -182,6 +182,21 @@ def test_kinds_versions_and_dates_come_back(format: str) -> None:
         assert "  version = {1.26.0},\n" in written
 
 
+def test_doctors_stay_doctors_and_labels_of_databases_are_dropped() -> None:
+    entries = (
+        "@phdthesis{a, title = {Bees}, school = {TU}, year = 2011, type = {PhD thesis in Diplomacy}}\n"
+        "@phdthesis{b, title = {Wasps}, school = {TU}, year = 2011, type = {Doctor rerum scientiarum}}\n"
+        "@article{c, title = {Ants}, journal = {Insects}, year = 2012, type = {Journal Article}}\n"
+        "@misc{d, title = {Moths}, journal = {Nature}, doi = {10.1038/abc}, year = 2013}\n"
+    )
+    references, _ = bibtex.parse(entries, "refs.bib")
+    written = as_bibtex([*map(_paper, references)])
+    assert re.findall(r"@\w+", written) == ["@phdthesis", "@phdthesis", "@article", "@article"]
+    assert not references[2].publication.genre
+    article = "TY  - JOUR\nTI  - Ants\nJO  - Insects\nM3  - Article\nER  - \n"
+    assert not ris.parse(article, "refs.ris")[0][0].publication.genre
+
+
 @pytest.fixture(scope="module")
 def real_references() -> list[Reference]:
     """The references of some of the demo's articles, each once, without merely printed ones."""

@@ -177,6 +177,9 @@ def test_certain_corrections() -> None:
     assert escaped.correction == "10.1002/JSB.1(1998)"
     [visited] = _problems("date = {2019}, urldate = {March 5, 2019}")
     assert visited.correction == "2019-03-05"
+    for written in ("2019-06-05 -- 2019-06-09", "2019-06/07", "2019-06-05--2019-06-07", "2020-01-02 and 2021-02-03"):
+        [several] = _problems(f"date = {{{written}}}, journaltitle = {{Bees}}")
+        assert (several.rule, several.correction) == ("malformed-date", "")  # its end would be lost
     [et_al] = _problems("author = {{Gaia} and Gilmore, G. et al.}")
     assert et_al.correction == "{Gaia} and Gilmore, G. and others"
 
@@ -369,5 +372,7 @@ def test_a_bibliography_of_typst(tmp_path: Path) -> None:
     )
     [reference] = check_references(tmp_path / "refs.yml", use_library=False).references
     assert {problem.rule for problem in reference.problems} == {"placeholder", "future-year"}
+    (tmp_path / "_quarto.yml").write_text("project:\n  type: website\nbibliography: refs.bib\n")
+    assert not check_references(tmp_path / "_quarto.yml", use_library=False).references
     with pytest.raises(UserError, match=r"gone\.yaml: No such file"):
         check_references(tmp_path / "gone.yaml", use_library=False)

@@ -76,6 +76,7 @@ from whycite.verify.quantities import quantities, unit
         ("THE 40 mice", 40, 40, "#mouse"),
         ("two to three weeks", 14 * 86400, 21 * 86400, "time"),
         ("five or six mice", 5, 6, "#mouse"),
+        ("rose from five to six mice", 6, 6, "#mouse"),
         ("two to three million people", 2e6, 3e6, "#people"),
         ("three hundred to four hundred mice", 400, 400, "#mouse"),
     ],

@@ -65,8 +65,9 @@ _VENUE_FIELDS = {"article": "journal", "inproceedings": "booktitle", "incollecti
 _PUBLISHED_BY = {"book": "publisher", "phdthesis": "school", "mastersthesis": "school", "techreport": "institution"}
 _GENRES = {"phdthesis": "phd thesis", "mastersthesis": "master's thesis"}  # what styles print if nothing else is said
 _BELOW_DOCTOR = re.compile(
-    r"master|m\.?\s?sc|magister|diplom|bachelor|licen[ct]|m\.?\s?phil|undergraduate", re.IGNORECASE
+    r"\b(?:master|m\.?\s?sc\b|magister|diplom(?!a[ct])|bachelor|licen[ct]|m\.?\s?phil\b|undergraduate)", re.IGNORECASE
 )
+_DOCTOR = re.compile(r"\bph\.?\s?d|\bdoctor|\bdissertation", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _JOINED_INITIALS = re.compile(r"(?P<family>[^,]*[^\W\d_A-Z][^,]*), (?P<initials>[A-Z]{1,3})")
 _SUFFIXED = re.compile(r"(?P<family>[^,]+), (?P<given>[^,]+) (?P<suffix>Jr\.?|Sr\.?|II|III|IV|2nd|3rd)", re.IGNORECASE)
@@ -115,7 +116,7 @@ def _entry_type(paper: Paper) -> str:
         return "inproceedings"
     if kind == "book" and not (publication.publisher or venue):
         return "booklet"
-    if kind == "phdthesis" and _BELOW_DOCTOR.search(publication.genre):
+    if kind == "phdthesis" and _BELOW_DOCTOR.search(publication.genre) and not _DOCTOR.search(publication.genre):
         kind = "mastersthesis"
     return (
         "misc"

@@ -95,9 +95,8 @@ def references(
     report = check_bibliography(bibliography, knowledge)
     if fix:
         if _fix(bibliography, report, yes):
-            known = dict(zip((entry.key for entry in bibliography.entries), knowledge, strict=True))
-            bibliography = load_bibliography(path)
-            report = check_bibliography(bibliography, [known[entry.key] for entry in bibliography.entries])
+            bibliography, before = load_bibliography(path), bibliography
+            report = check_bibliography(bibliography, _known_again(bibliography, before, knowledge))
         _tell_what_is_left(report, path)
     else:
         _write(report, ReferencesFormat.json if as_json else format or ReferencesFormat.text, out)
@@ -105,6 +104,18 @@ def references(
         _explain_unknown(report)
     if fail_on and _fails(report, fail_on):
         raise typer.Exit(1)
+
+
+def _known_again(
+    bibliography: Bibliography, before: Bibliography, knowledge: Sequence[PaperKnowledge]
+) -> list[PaperKnowledge]:
+    """What is known of the entries of a bibliography that was just mended, in the order of those with one key."""
+    from whycite.references.checking import PaperKnowledge
+
+    known: dict[str, list[PaperKnowledge]] = {}
+    for entry, facts in zip(before.entries, knowledge, strict=True):
+        known.setdefault(entry.key, []).append(facts)
+    return [known[entry.key].pop(0) if known.get(entry.key) else PaperKnowledge() for entry in bibliography.entries]
 
 
 def _ask_services(

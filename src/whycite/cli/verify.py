@@ -232,6 +232,8 @@ def _verify_draft(
     if format in _COMMENTED and document.format != format.value:
         raise UserError(f"{path}: --format {format.value} writes comments into a .{format.value}, and this is none")
     _warn(document.warnings)  # of a chapter that is missing, none of whose citations is verified
+    if papers is not None and not texts_in_folder(papers):
+        _warn([f"{papers}: contains no document that whycite can read"])
     citation_verdicts: list[CitationVerdict] = []
     try:
         with stage_progress(_error_console()) as watch:
@@ -243,8 +245,6 @@ def _verify_draft(
                     sys.stdout.flush()
     except KeyboardInterrupt:
         raise Interruption(f"checked {count(len(citation_verdicts), 'citation')}") from None
-    if papers is not None and not texts_in_folder(papers):
-        _warn([f"{papers}: contains no document that whycite can read"])
     if format is not VerifyFormat.json:
         _write_report(document, citation_verdicts, n, format, out)
     return any(checked.verification.verdict in failing_verdicts for checked in citation_verdicts)

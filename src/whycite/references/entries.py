@@ -111,6 +111,7 @@ def _load_typst_file(path: Path) -> Bibliography:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error
     references, warnings = parse_yaml(text_of(data), str(path))
+    references = [reference for reference in references if reference.title]  # settings are YAML, too
     document = Document(str(path), "hayagriva", Reference(""), references=tuple(references), warnings=tuple(warnings))
     return Bibliography(document, _entries(document, {}))
 

@@ -39,7 +39,8 @@ _DOI_ADDRESS = re.compile(r"(?:https?://(?:www\.|dx\.)?doi\.org/|(?:dx\.)?doi\.o
 _CUT_DOI = re.compile(r"10\.\d{4,9}(?:/\s|\s+/|\s+\d*/)")
 # How an address begins; "htp:" and "http:/" are mistakes, not schemes of their own.
 _SCHEME = re.compile(
-    r"(?:https?|ftps?)://(?=[\w\[])(?!https?:)|(?!h?t{0,3}p{0,2}s?:)[a-z][a-z0-9+.-]{1,20}:(?=\S)", re.IGNORECASE
+    r"(?:https?|ftps?)://(?=[\w\[])(?!https?:)|(?!h?t{0,3}p{0,2}s?:|localhost:)[a-z][a-z0-9+.-]{1,20}:(?=\S)",
+    re.IGNORECASE,
 )
 _OWN_ADDRESS = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)|file:", re.IGNORECASE)
 _URL_COMMAND = re.compile(r"\\(?:url|path|nolinkurl)\s*\{(.*)\}", re.DOTALL)
@@ -316,6 +317,9 @@ def _url(entry: Entry) -> Iterator[ReferenceProblem]:
         yield ReferenceProblem("malformed-url", "url", f"“{_quoted(value)}” {reason}")
 
 
+_DATE_NUMBERS = re.compile(r"\d+")
+
+
 def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
     """Days that no calendar has, and visits to an address that are still to come."""
     is_biblatex = "date" in entry.fields or "journaltitle" in entry.fields
@@ -327,7 +331,9 @@ def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
         if name == "urldate" and written > today.isoformat():
             yield ReferenceProblem("malformed-date", name, f"the visit of {value} is in the future")
         elif not _is_date(value) and (is_biblatex or not written):
-            correction = written if len(written) > len("2019") else ""
+            # A second number is the end of a range, which must not be lost.
+            is_one_date = len(_DATE_NUMBERS.findall(value)) <= len(written.split("-"))
+            correction = written if len(written) > len("2019") and is_one_date else ""
             advice = f"; write {written}" if correction else ""
             reason = "is in no calendar" if _BIBLATEX_DATE.fullmatch(value) else "is not a date as 2019-06-05 is one"
             message = f"“{value}” {reason}{advice}"

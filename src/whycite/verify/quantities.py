@@ -407,7 +407,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             value = float(_counted(match["count"]) + (_counted(match["ones"]) if match["ones"] else 0))
             if value < 1 or _LABELLED.search(left_text):
                 continue
-            second = _LATER_WORD.match(text, end)
+            second = None if left_text.endswith("from ") else _LATER_WORD.match(text, end)  # a change, not a range
             if second and match["count"].lower() in _COUNTS and _counted(second["count"]) > value:
                 high, end = float(_counted(second["count"])), second.end()
             if big := _BIG.match(text, end):

@@ -174,10 +174,16 @@ def test_hyphens_at_line_ends(read_bytes: Callable[..., list[Document]]) -> None
 
 
 def test_citations_printed_as_question_marks_are_told(read_bytes: Callable[..., list[Document]]) -> None:
-    text = "Others have ranked the candidates [?]. Features help (Smith, 2010; ?). Is it so (why?), and how (if at all)"
+    text = (
+        "Others have ranked the candidates [?, ?]. Features help (Smith, 2010; ?). Is it so (why?), and how (if at all)"
+    )
     (document,) = read_bytes(READER, one_column(body(text)).data(), "paper.pdf")
-    told = "2 citations are printed as “?”, since the bibliography had no entry when the PDF was made"
+    told = "3 citations are printed as “?”, since the bibliography had no entry when the PDF was made"
     assert [warning for warning in document.warnings if "“?”" in warning] == [f"paper.pdf: {told}"]
+    (document,) = read_bytes(
+        READER, one_column(body("The author was born in Ulm (?), or so they say.")).data(), "paper.pdf"
+    )
+    assert not [warning for warning in document.warnings if "“?”" in warning]
 
 
 def test_headings_captions_footnotes_tables_and_formulas_stay_apart(read_bytes: Callable[..., list[Document]]) -> None:

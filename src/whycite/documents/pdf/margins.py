@@ -194,7 +194,7 @@ _MAX_NOTE_SIZE = 0.94  # of the body size; larger lines are footnotes only if th
 _MAX_TIGHT_SIZE = 1.04  # of the body size; larger lines are not footnotes even then
 _SAME_SIZE = 0.05  # share by which sizes of lines in the same type differ
 _MAX_SMALL_PRINT = 0.88  # of the body size; larger lines without a mark may be text
-_FOOTNOTE_MARK = re.compile(r"((?:\d{1,2}|[*∗†‡§¶♯♭⋆])\s?)(?![\d.,)%])\S")
+_FOOTNOTE_MARK = re.compile(r"((?:\d{1,2}|[*∗†‡§¶♯♭⋆]{1,3})\s?)(?![\d.,)%])\S")
 
 
 def begins_footnote(line: PdfLine) -> bool:

@@ -15,6 +15,7 @@ from whycite.documents.model import Publication, Reference
 from whycite.documents.references.names import names_others, parse_people
 from whycite.documents.references.reader import (
     JOURNALS,
+    PLAIN_TYPES,
     BibliographyReader,
     duplicate_warnings,
     full_date,
@@ -112,7 +113,7 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
         return next((text for name in names if (text := _text(fields, name))), "")
 
     volume = first("volume")
-    genre = first("type")
+    genre = "" if _TYPES.get(type) in PLAIN_TYPES else first("type")  # "Journal Article", as databases write
     return Publication(
         type=_TYPES.get(type, "") or ("document" if _is_document(fields) else ""),
         genre=_GENRES.get(genre.lower(), genre) or (_GENRES.get(type, "") if type.endswith("thesis") else ""),
@@ -138,7 +139,8 @@ def _publication(type: str, fields: Mapping[str, str]) -> Publication:
 
 def _is_document(fields: Mapping[str, str]) -> bool:
     """Whether an entry of no certain type is of something that no journal or book has: a program, a web page."""
-    return bool(_venue(fields)) and not any(fields.get(name) for name in ("volume", "number", "pages", "eid"))
+    part_of = ("volume", "number", "pages", "eid", "booktitle", "doi")
+    return bool(_venue(fields)) and not any(fields.get(name) for name in part_of)
 
 
 def _date(fields: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from whycite.text.wordlists import load_tables
 __all__ = [
     "BIBLIOGRAPHY_FORMATS",
     "JOURNALS",
+    "PLAIN_TYPES",
     "BibliographyReader",
     "Parse",
     "duplicate_warnings",
@@ -37,6 +38,9 @@ BIBLIOGRAPHY_FORMATS = frozenset({"bibtex", "bbl", "csljson", "ris"})
 JOURNALS: dict[str, str] = load_tables(__name__)["journals"]  # TeX macro -> abbreviation
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|2[01]\d{2})(?=\d{4}(?!\d)|(?!\d))")
+PLAIN_TYPES = frozenset({"article-journal", "paper-conference", "chapter", "book"})
+"""Types of which databases write the kind ("Journal Article"), and nobody prints it."""
+
 _ISO_DATE = re.compile(r"(\d{4})(?:([-/])(\d{1,2})(?:\2(\d{1,2}))?)?(?!\d)", re.ASCII)
 _DAY_FIRST = re.compile(r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})", re.ASCII)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"

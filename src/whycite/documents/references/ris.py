@@ -10,6 +10,7 @@ from whycite.documents.identity import normalise_arxiv, normalise_doi, normalise
 from whycite.documents.model import Publication, Reference
 from whycite.documents.references.names import names_others, parse_people, person
 from whycite.documents.references.reader import (
+    PLAIN_TYPES,
     BibliographyReader,
     duplicate_warnings,
     full_date,
@@ -117,9 +118,10 @@ def _reference(fields: RisFields, number: int) -> Reference:
 def _publication(fields: RisFields, people: list[str]) -> Publication:
     serial = _ISSN.search(_first_value(fields, "SN"))
     genre = _first_value(fields, "M3")[:_MAX_SEARCHED]  # where some have the DOI
+    type = TYPES.get(_first_value(fields, "TY"), "")
     return Publication(
-        type=TYPES.get(_first_value(fields, "TY"), ""),
-        genre="" if normalise_doi(genre) else genre,
+        type=type,
+        genre="" if normalise_doi(genre) or type in PLAIN_TYPES else genre,
         date=_date(fields),
         et_al=any(map(names_others, people)),
         editors=tuple(name for name in map(_person, _values(fields, ("ED", "A2"))) if name),
