@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from typer.testing import Result
 
 from whycite.cli.references import _SUMMED_UP
+from whycite.references import fixing
+from whycite.references.fixing import apply_changes
 from whycite.references.report import COMMON_RULES
 
 Run = Callable[..., Result]
@@ -117,6 +120,32 @@ def test_fix_adds_the_doi_that_the_library_knows(run: Run, project: Path, librar
     (project / "refs.bib").write_text(entry, "utf-8")
     run("references", "refs.bib", "--fix", "--yes", "--library", library)
     assert (project / "refs.bib").read_text("utf-8") == entry.replace("2017}", "2017, doi = {10.1000/attention}}")
+
+
+def test_what_is_left_after_fix_is_what_another_run_says(
+    run: Run, project: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two entries with one key each keeps its record, and one that somebody else adds meanwhile has none."""
+    file = project / "refs.bib"
+    file.write_text(
+        "@article{k, title = {Attention Is All You Need}, author = {Smith, Ann}, journal = {X}, year = 2017,\n"
+        "  doi = {doi:10.1000/attention}}\n"
+        "@article{k, title = {Wasps sleep in the rain}, author = {Smith, Ann}, journal = {X}, year = 2018}\n",
+        "utf-8",
+    )
+
+    def apply_beside_others(changes: Any) -> None:
+        apply_changes(changes)
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write("@misc{late, title = {Moths}}\n")
+
+    monkeypatch.setattr(fixing, "apply_changes", apply_beside_others)
+    mended = run("references", "refs.bib", "--fix", "--yes", "--library", library).stdout
+    left = re.search(r"Left for you: (.*);", mended)
+    again = run("references", "refs.bib", "--library", library).stdout
+    assert left
+    counts = [count for count in re.search(r"; (\d+ error.*)\.", again)[1].split(", ") if count[0] != "0"]  # type: ignore[index]
+    assert left[1].split(", ") == counts
 
 
 def test_reports_for_machines(run: Run, project: Path) -> None:

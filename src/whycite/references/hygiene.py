@@ -43,6 +43,7 @@ _SCHEME = re.compile(
     re.IGNORECASE,
 )
 _OWN_ADDRESS = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)|file:", re.IGNORECASE)
+_DATE_NUMBERS = re.compile(r"\d+")
 _URL_COMMAND = re.compile(r"\\(?:url|path|nolinkurl)\s*\{(.*)\}", re.DOTALL)
 _MACRO = re.compile(r"(\\text[a-z]{4,20}) ")  # TeX drops the blank after it
 # What biblatex takes for a date: a range of days, months or seasons, which may be unsure or open.
@@ -315,9 +316,6 @@ def _url(entry: Entry) -> Iterator[ReferenceProblem]:
         reason = "is more than one address" if "http" in value[1:] else "has a blank in it, where the link will end"
     if reason:
         yield ReferenceProblem("malformed-url", "url", f"“{_quoted(value)}” {reason}")
-
-
-_DATE_NUMBERS = re.compile(r"\d+")
 
 
 def _dates(entry: Entry, today: date) -> Iterator[ReferenceProblem]:
